@@ -47,9 +47,10 @@
 //!
 //! # Order of modules
 //!
-//! A file imports from modules before its own: `error`, `observer`, `heap`, `rng`, `threads`, `atomic_file`, `framed_file`, `linalg`,
-//! `kernel`, `simd`, `data`, `approximation`, `model`, `regression`, `landmarks`, `metric`, `pipeline`, `estimators`,
-//! `interop`.
+//! A file imports from modules before its own: `error`, `observer`, `framed_file`, `linalg`, `kernel`, `data`,
+//! `approximation`, `model`, `regression`, `landmarks`, `selectors`, `metric`, `pipeline`, `estimators`, `interop`.
+//! Heap memory, SIMD lanes, random generators and files replaced as a whole come from an internal package, which is
+//! not part of this API.
 //!
 //! # Features
 //!
@@ -59,12 +60,10 @@
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod approximation;
-pub mod atomic_file;
 pub mod data;
-pub mod error;
-pub mod estimators;
+mod error;
+mod estimators;
 mod framed_file;
-pub mod heap;
 #[cfg(any(feature = "ndarray", feature = "linfa"))]
 pub mod interop;
 pub mod kernel;
@@ -75,17 +74,18 @@ pub mod model;
 pub mod observer;
 pub mod pipeline;
 pub mod regression;
-pub mod rng;
-pub mod simd;
-pub mod threads;
+pub mod selectors;
 
 pub use dpp_nystrom_core as core;
 pub use faer;
 
-pub use data::{Dataset, Scale};
-pub use error::Error;
-pub use estimators::{KernelRidge, LandmarkRidge, Nystroem};
-pub use kernel::{Gaussian, Sigma};
-pub use landmarks::selectors;
-pub use model::Model;
-pub use regression::Ridge;
+pub use data::dataset::Dataset;
+pub use data::scaler::Scale;
+pub use error::{Error, ErrorKind};
+pub use estimators::{
+    CustomKernel, FeatureRidge, KernelRidge, KernelRidgeParams, LandmarkRidge, Nystroem, NystroemParams,
+};
+pub use kernel::bandwidth::Sigma;
+pub use kernel::params::Gaussian;
+pub use model::trained::Model;
+pub use regression::ridge::Ridge;

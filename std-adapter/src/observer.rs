@@ -1,6 +1,6 @@
 //! Progress reports and cancellation of long-running work.
 
-use crate::error::Error;
+use crate::error::{Cause, Error};
 
 /// Receives the progress of work that may take over a second, from any thread.
 pub trait Observer: Sync {
@@ -13,18 +13,18 @@ pub trait Observer: Sync {
     /// Called at the end of the phase.
     fn end(&self);
 
-    /// Return whether to stop with [`Error::Cancelled`]. Called between blocks of work.
+    /// Return whether to stop with `ErrorKind::Cancelled`. Called between blocks of work.
     fn is_cancelled(&self) -> bool {
         false
     }
 }
 
-/// Return [`Error::Cancelled`] if the observer cancels.
+/// Return `ErrorKind::Cancelled` if the observer cancels.
 ///
 /// # Errors
-/// [`Error::Cancelled`].
+/// `ErrorKind::Cancelled`.
 pub fn go_on(observer: &dyn Observer) -> Result<(), Error> {
-    if observer.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    if observer.is_cancelled() { Err(Error(Cause::Cancelled)) } else { Ok(()) }
 }
 
 /// Forwards cancellation alone: for steps of a phase that has its own progress.

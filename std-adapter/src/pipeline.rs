@@ -17,7 +17,7 @@ use crate::approximation::{
 use crate::data::{
     columns::RowSlices, prepared::Prepared, source::Order, source::RowSource, table::input::Table,
 };
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::kernel::{
     bandwidth::Sigma, metric::Metric, params::KernelParams, params::Kinds, precision::Precision,
     spec::KernelSpec,
@@ -38,8 +38,8 @@ use crate::regression::{
     sigma_search::ChosenBandwidth, sigma_search::Search, sigma_search::choose_bandwidth,
     sigma_search::without_validation,
 };
-use crate::simd::lane::Lane;
 use dpp_nystrom_core::{Error as CoreError, Points};
+use dpp_nystrom_host::simd::lane::Lane;
 pub use flash::{Candidate, FlashParams, InFlash, fit_in_flash, flash_bytes};
 use std::borrow::Cow;
 use std::mem;
@@ -119,7 +119,7 @@ pub fn with_usual<A>(rows: usize, mut run: impl FnMut(usize) -> Result<A, Error>
     let mut count = (rows / 4).clamp(1, USUAL);
     loop {
         match run(count) {
-            Err(Error::Landmarks { reason: CoreError::RankDeficient { rank, .. } })
+            Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { rank, .. } }))
                 if (1..count).contains(&rank) =>
             {
                 count = rank;
@@ -192,7 +192,7 @@ impl Selected<'_> {
     /// Specify the regression on the landmarks, for rows that are accumulated where they are.
     ///
     /// # Errors
-    /// [`Error::NoTarget`], [`Error::ConstantTarget`]; [`Error::Unweighted`] for rows with weights; those of the source.
+    /// `ErrorKind::Data` for no target or a constant one; `ErrorKind::Unsupported` for rows with weights; those of the source.
     pub fn fit_spec(&self, ridge: Ridge, seed: u64) -> Result<FitSpec, Error> {
         unweighted(self.source(), "a fit in batches")?;
         let landmarks = match &self.sample {
@@ -248,8 +248,8 @@ pub struct Outcome<'s> {
 /// [`source`](Selected::source) are then scaled or mapped by it.
 ///
 /// # Errors
-/// [`Error::InMemory`] for more rows than fit; errors of the bandwidth, the metric, the selector and the source;
-/// [`Error::Cancelled`].
+/// `ErrorKind::Unsupported` for more rows than fit; errors of the bandwidth, the metric, the selector and the source;
+/// `ErrorKind::Cancelled`.
 pub fn select<'s>(
     source: &'s dyn RowSource,
     params: &Params<'_>,
@@ -276,12 +276,12 @@ fn select_among<'s>(
     if metric == Metric::One && !free && params.kernel.kinds != Kinds::Any {
         return select_from(source, memory(params)?, params, (None, left_out), observer);
     }
-    let too_large = || Error::InMemory { what: LEARNED_METRIC.to_owned(), rows: source.len() };
+    let too_large = || Error(Cause::InMemory { what: LEARNED_METRIC.to_owned(), rows: source.len() });
     let rows = memory(params).and_then(|rows| rows.ok_or_else(too_large));
     let reason = match (&params.landmarks, &rows) {
         (Landmarks::Free(_), _) => None,
         (Landmarks::Within(_), _) => Some("the number of landmarks is left open"),
-        (_, Err(Error::InMemory { .. })) => Some("the rows do not fit in memory"),
+        (_, Err(Error(Cause::InMemory { .. }))) => Some("the rows do not fit in memory"),
         _ => None,
     };
     if let (Metric::Auto, Some(reason)) = (metric, reason) {
@@ -314,13 +314,15 @@ fn in_learned_metric<'s>(
         Landmarks::Free(count) => (*count, true),
         Landmarks::Rows(rows) => (rows.len(), false),
         Landmarks::Usual | Landmarks::Within(_) => {
-            return Err(Error::Metric {
+            return Err(Error(Cause::Metric {
                 problem: "it is learned for a number of landmarks, and a tolerance leaves that open; give the number",
-            });
+            }));
         }
     };
     if rows.statistics.map.is_some() {
-        return Err(Error::Metric { problem: "the rows are mapped already; give the rows before the map" });
+        return Err(Error(Cause::Metric {
+            problem: "the rows are mapped already; give the rows before the map",
+        }));
     }
     let KernelParams { kind, sigma, metric, kinds } = params.kernel;
     // A metric is learned from any start; the bandwidth is then cross-validated in their metric.
@@ -484,13 +486,13 @@ impl Selecting<'_> {
             }
             (&Landmarks::Count(c), None, None) => match selector.in_place() {
                 Some(procedure) => select_in_place(rows, c, &procedure, kernel, seed, observer)?,
-                None => return Err(Error::InMemory { what: selector.reader(), rows: rows.len() }),
+                None => return Err(Error(Cause::InMemory { what: selector.reader(), rows: rows.len() })),
             },
             (Landmarks::Usual, ..) | (Landmarks::Within(_), None, _) => {
-                return Err(Error::InMemory { what: TOLERANCE.to_owned(), rows: rows.len() });
+                return Err(Error(Cause::InMemory { what: TOLERANCE.to_owned(), rows: rows.len() }));
             }
             (Landmarks::Free(_), None, _) => {
-                return Err(Error::InMemory { what: LEARNED_METRIC.to_owned(), rows: rows.len() });
+                return Err(Error(Cause::InMemory { what: LEARNED_METRIC.to_owned(), rows: rows.len() }));
             }
         };
         Ok((selection, None))
@@ -514,7 +516,7 @@ impl Selecting<'_> {
             }
             Ok(error)
         })?;
-        let (_, found) = best.ok_or(Error::Folds { rows: source.len() })?;
+        let (_, found) = best.ok_or(Error(Cause::Folds { rows: source.len() }))?;
         Ok((chosen, found))
     }
 }
@@ -660,7 +662,7 @@ pub struct MeasuredError {
 /// Measure the trace error of landmarks over a source: over all rows in memory, or over 65,536 rows of a row store.
 ///
 /// # Errors
-/// [`Error::Landmarks`], [`Error::Memory`], and errors of the source.
+/// `ErrorKind::Landmarks`, `ErrorKind::Memory`, and errors of the source.
 pub fn trace_error(
     source: &dyn RowSource,
     landmarks: &LandmarkSet,
@@ -688,7 +690,7 @@ fn select_in_place(
     let selection = match source.slices() {
         Some(RowSlices::F32(rows, _)) => select_in(rows, dim, c, procedure, kernel, seed, observer),
         Some(RowSlices::F64(rows, _)) => select_in(rows, dim, c, procedure, kernel, seed, observer),
-        None => Err(Error::InMemory { what: "selecting in place".to_owned(), rows: source.len() }),
+        None => Err(Error(Cause::InMemory { what: "selecting in place".to_owned(), rows: source.len() })),
     };
     // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
     source.check()?;

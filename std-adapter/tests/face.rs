@@ -200,12 +200,9 @@ impl GroundSet<f64> for Broken {
 
 #[track_caller]
 fn needs_a_built_in_kernel<A: std::fmt::Debug>(found: Result<A, Error>, part: &str) {
-    match found {
-        Err(error @ Error::BuiltInKernel { .. }) => {
-            assert!(error.to_string().contains(part), "{part:?} is not in {error}");
-        }
-        other => panic!("{other:?}"),
-    }
+    let error = found.unwrap_err();
+    assert_eq!(error.name(), "BuiltInKernel");
+    assert!(error.to_string().contains(part), "{part:?} is not in {error}");
 }
 
 #[test]
@@ -225,13 +222,14 @@ fn what_needs_a_built_in_kernel_says_so() {
     // Without a target.
     let bare = Dataset::from_rows(&x, FEATURES).unwrap();
     let found = Nystroem::params(5).selector(RefinedRidge::default()).custom_kernel(Own(SIGMA)).fit(&bare);
-    assert!(matches!(found, Err(Error::NoTarget)));
+    assert!(found.as_ref().is_err_and(|error| error.name() == "NoTarget"));
     // A kernel that is not finite for some rows.
     for selector in
         [Box::new(RpCholesky::default()) as Box<dyn Selector>, Box::new(Greedy), Box::new(Refined::default())]
     {
         let found = select(&Broken, 5, &*selector, 0, &NoObserver);
-        assert!(matches!(found, Err(Error::Landmarks { reason: CoreError::NotFinite { .. } })), "{found:?}");
+        let reason = found.unwrap_err().core();
+        assert!(matches!(reason, Some(CoreError::NotFinite { .. })), "{reason:?}");
     }
 
     let own = Nystroem::params(5).selector(Uniform).custom_kernel(Own(SIGMA));
@@ -282,7 +280,7 @@ fn a_learned_map() {
     assert!((errors[0] - errors[1]).abs() < 1e-9, "{errors:?}");
     let ridge = KernelRidge::params(&oracle).ridge(Ridge::Value(1e-6)).fit_features(&already).unwrap();
     assert_close(&model.predict(&x).unwrap(), &ridge.predict(&mapped).unwrap(), 1e-6);
-    assert!(matches!(params(4).fit(&data), Err(Error::Metric { .. })));
+    assert!(params(4).fit(&data).as_ref().is_err_and(|error| error.name() == "Metric"));
 }
 
 /// Unscaled rows, rows in `f32` and the rows of a matrix of faer's.
@@ -333,10 +331,8 @@ fn rows_are_taken_as_they_are_given() {
 
 #[track_caller]
 fn refused<A: std::fmt::Debug>(found: Result<A, Error>, reason: CoreError) {
-    match found {
-        Err(Error::Core(found)) => assert_eq!(found, reason),
-        other => panic!("{other:?} is not {reason:?}"),
-    }
+    let error = found.unwrap_err();
+    assert_eq!((error.name().as_str(), error.core()), ("Core", Some(reason)));
 }
 
 /// Check that a result is an error of this message.
@@ -446,11 +442,11 @@ fn what_lacks_a_target_is_not_fitted() {
     let data = || Dataset::from_rows(&x, FEATURES).unwrap();
     let map = Nystroem::params(5).selector(Uniform).fit(&data()).unwrap();
     let params = KernelRidge::params(&map);
-    assert!(matches!(params.fit(&data()), Err(Error::NoTarget)));
-    assert!(matches!(params.fit_features(&data()), Err(Error::NoTarget)));
+    assert!(params.fit(&data()).as_ref().is_err_and(|error| error.name() == "NoTarget"));
+    assert!(params.fit_features(&data()).as_ref().is_err_and(|error| error.name() == "NoTarget"));
     let constant = data().with_target(&[4.0; 60]).unwrap();
-    assert!(matches!(params.fit(&constant), Err(Error::ConstantTarget { .. })));
-    assert!(matches!(params.fit_features(&constant), Err(Error::ConstantTarget { .. })));
+    assert!(params.fit(&constant).as_ref().is_err_and(|error| error.name() == "ConstantTarget"));
+    assert!(params.fit_features(&constant).as_ref().is_err_and(|error| error.name() == "ConstantTarget"));
 }
 
 /// Cancels when it is asked for the first time, and counts how often it is told of anything after that.
@@ -489,7 +485,7 @@ impl Observer for Cancels {
 fn is_cancelled<A: std::fmt::Debug>(fit: impl FnOnce(&Cancels) -> Result<A, Error>) {
     let observer = Cancels::default();
     let found = fit(&observer);
-    assert!(matches!(found, Err(Error::Cancelled)), "{found:?}");
+    assert!(found.as_ref().is_err_and(|error| error.name() == "Cancelled"), "{found:?}");
     assert_eq!((observer.asked.into_inner(), observer.after.into_inner()), (1, 0));
 }
 

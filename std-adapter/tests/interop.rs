@@ -1,6 +1,6 @@
 //! Arrays of `ndarray` and the traits of `linfa`: the same bits as the methods that take slices.
 
-use dpp_nystrom::interop::linfa::{FeatureMap, FittedMap, FittedModel, RidgeOnMap};
+use dpp_nystrom::interop::linfa::{Error as LinfaError, FeatureMap, FittedMap, FittedModel, RidgeOnMap};
 use dpp_nystrom::selectors::{Kdpp, Uniform};
 use dpp_nystrom::{Dataset, Error, Gaussian, KernelRidge, Nystroem, Ridge, Sigma};
 use linfa::traits::{Fit, Predict, Transformer};
@@ -20,7 +20,7 @@ fn rows() -> (Array2<f64>, Array1<f64>) {
     (x, y)
 }
 
-fn params() -> dpp_nystrom::estimators::NystroemParams {
+fn params() -> dpp_nystrom::NystroemParams {
     Nystroem::params(9).kernel(Gaussian::new(Sigma::Median(2.0))).selector(Kdpp::default()).seed(5)
 }
 
@@ -92,12 +92,12 @@ fn arrays_of_the_wrong_shape_are_refused() {
     bad[[4, 1]] = f64::NAN;
     let at = CoreError::NotFinite { row: 4, column: 1 };
     for view in [bad.view(), layouts(&bad)[1].1.view()] {
-        assert!(matches!(Dataset::from_array(view), Err(Error::Core(reason)) if reason == at));
+        assert!(Dataset::from_array(view).is_err_and(|error| error.core() == Some(at)));
     }
     let none = Dataset::from_array(Array2::zeros((0, 3)).view()).map(|data| data.len());
-    assert!(matches!(none, Err(Error::Core(CoreError::Empty))), "{none:?}");
+    assert_eq!(none.unwrap_err().core(), Some(CoreError::Empty));
     let none = Dataset::from_array(Array2::zeros((3, 0)).view()).map(|data| data.len());
-    assert!(matches!(none, Err(Error::Core(CoreError::Empty))), "{none:?}");
+    assert_eq!(none.unwrap_err().core(), Some(CoreError::Empty));
     assert_eq!(map.transform_array(Array2::zeros((0, 3)).view()).unwrap().dim(), (0, map.rank()));
 }
 
@@ -146,12 +146,11 @@ fn the_traits_of_linfa_return_errors_and_panic_with_them() {
     let mut bad = x.clone();
     bad[[1, 2]] = f64::INFINITY;
     let refused = params_of_linfa().fit(&linfa::Dataset::new(bad, y.clone()));
-    assert!(matches!(refused, Err(dpp_nystrom::interop::linfa::Error::Fit(Error::Core(_)))), "{refused:?}");
+    assert!(matches!(&refused, Err(LinfaError::Fit(error)) if error.name() == "Core"), "{refused:?}");
     let map = params_of_linfa().fit(&linfa::Dataset::new(x.clone(), y.clone())).unwrap();
     let constant = linfa::Dataset::new(x.clone(), Array1::ones(ROWS));
     let refused = RidgeOnMap::new(&map.0).fit(&constant);
-    let constant =
-        |error: &_| matches!(error, dpp_nystrom::interop::linfa::Error::Fit(Error::ConstantTarget { .. }));
+    let constant = |error: &_| matches!(error, LinfaError::Fit(error) if error.name() == "ConstantTarget");
     assert!(refused.as_ref().is_err_and(constant), "{refused:?}");
     let narrow = Array2::<f64>::ones((6, 2));
     let panicked = std::panic::catch_unwind(|| map.transform(narrow.view()));

@@ -1,13 +1,16 @@
 //! Properties of fits and files that hold for any rows: what must not matter does not.
 
+use dpp_nystrom::Error;
 use dpp_nystrom::approximation::LandmarkSet;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::{Missing, Options, Reading, Table, Target};
-use dpp_nystrom::error::TableError;
 use dpp_nystrom::kernel::{KernelKind, KernelSpec, Precision};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{Accumulator, FitParams, Ridge, fit};
 use dpp_nystrom::{Model, faer};
+use dpp_nystrom::{
+    Ridge,
+    regression::{Accumulator, FitParams, fit},
+};
 use faer::prelude::Solve;
 use proptest::prelude::*;
 
@@ -77,7 +80,7 @@ fn a_choice_of_columns_is_read_in_two_passes_by_position_too() {
     let mut features = Vec::new();
     let receive = |block: Reading| {
         features.extend(block.table.features);
-        Ok::<(), TableError>(())
+        Ok::<(), Error>(())
     };
     options.read_blocks(&path, receive).unwrap();
     assert_eq!(features, whole.features);
@@ -94,7 +97,7 @@ fn rows_without_names_and_target_are_read_in_two_passes() {
     let mut features = Vec::new();
     let receive = |block: Reading| {
         features.extend(block.table.features);
-        Ok::<(), TableError>(())
+        Ok::<(), Error>(())
     };
     options.read_blocks(&path, receive).unwrap();
     assert_eq!(features, whole.features);
@@ -256,7 +259,7 @@ proptest! {
             .read_blocks(&path, |block| {
                 features.extend(block.table.features);
                 targets.extend(block.table.target.unwrap());
-                Ok::<(), TableError>(())
+                Ok::<(), Error>(())
             })
             .unwrap();
         prop_assert_eq!(&features, &whole.table.features);

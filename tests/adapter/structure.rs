@@ -134,7 +134,7 @@ fn stated_order(lib: &Path) -> Vec<String> {
 
 #[test]
 fn no_files_of_the_adapter_or_the_program_import_each_other_in_a_circle() {
-    for source in ["src", "cli/src", "cluster/src", "lab/src", "mapped/src", "options/src"] {
+    for source in ["src", "cli/src", "cluster/src", "host/src", "lab/src", "mapped/src", "options/src"] {
         let source = &format!("std-adapter/{source}");
         let modules = modules(&folder(source));
         let found = circles(&imports(&modules));

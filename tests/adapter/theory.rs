@@ -2,12 +2,12 @@
 //! couplings are enumerated, residuals computed by elimination, determinants by expansion. Some kernels are nearly
 //! singular.
 
+use dpp_nystrom::Ridge;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{KernelKind, Precision};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::Ridge;
 use dpp_nystrom_core::{GroundSet, Matrix, Rule};
 use dpp_nystrom_lab::spectrum::Norms;
 use dpp_nystrom_lab::theory::bounds;

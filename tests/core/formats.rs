@@ -4,7 +4,10 @@
 use dpp_nystrom::data::{Map, Scaler};
 use dpp_nystrom::kernel::{KernelKind, KernelSpec};
 use dpp_nystrom::model::export::{Bits, Bundle, Exported, With};
-use dpp_nystrom::model::{AnyCoefficients, Coefficients, Confidence, Model as Trained};
+use dpp_nystrom::{
+    Model as Trained,
+    model::{AnyCoefficients, Coefficients, Confidence},
+};
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
     Acceptance, Assessor, BytesProblem, Error, Exchange, Learner, Limits, Model, ModelBytes, Origin, Outputs,

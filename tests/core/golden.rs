@@ -7,11 +7,11 @@
 #[path = "../../examples/firmware/src/bin/accelerometer/monitor.rs"]
 mod monitor;
 
-use dpp_nystrom::heap::{Heap, RidgeHeap};
 use dpp_nystrom_core::{Random, RidgeWorkspace, Workspace};
 use dpp_nystrom_golden::data::Sensor;
 use dpp_nystrom_golden::vibration::{Condition, Machine};
 use dpp_nystrom_golden::{LANDMARKS, Outcome, algorithm_1, learn, power, predict, select, stream};
+use dpp_nystrom_host::heap::{Heap, RidgeHeap};
 use std::fs;
 use std::path::Path;
 

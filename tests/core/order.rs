@@ -1,8 +1,8 @@
 //! The order of every sum is part of the result and does not depend on the tiles: factors and substitutions have the bits
 //! of the plain formulas.
 
-use dpp_nystrom::heap::Heap;
 use dpp_nystrom_core::{Cholesky, Error, Scalar};
+use dpp_nystrom_host::heap::Heap;
 use dpp_nystrom_tests::ground::{converted, geometric, with_spectrum};
 use dpp_nystrom_tests::snapshot::bits;
 

@@ -1,11 +1,11 @@
 //! After a million tries the factor is still that of its landmarks, with and without refactoring on the way, and no
 //! residual at the level of rounding is ever admitted.
 
-use dpp_nystrom::simd::Lane;
 use dpp_nystrom_core::{
     Acceptance, Error, Evaluate, GroundSet, Landmarks, OneByOne, OpenSlot, Proposal, Random, SlotChain,
     TRIES, start,
 };
+use dpp_nystrom_host::simd::Lane;
 use dpp_nystrom_tests::dense::{cholesky, eigenvalues};
 use dpp_nystrom_tests::evaluator::{Evaluator, Ground, linear};
 use dpp_nystrom_tests::ground::{converted, geometric, with_spectrum};

@@ -6,8 +6,8 @@
 //! draws.
 //! near-duplicates, this is the law of ideal draws.
 
-use dpp_nystrom::simd::Lane;
 use dpp_nystrom_core::{Acceptance, GroundSet, Landmarks, OpenSlot, start};
+use dpp_nystrom_host::simd::Lane;
 use dpp_nystrom_tests::determinant::swap_condition;
 use dpp_nystrom_tests::evaluator::{Evaluator, linear};
 use dpp_nystrom_tests::ground::Gram;

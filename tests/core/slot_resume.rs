@@ -1,8 +1,8 @@
 //! An open-slot chain that stops between two slots and resumes gives the same results bit for bit.
 
 use dpp_nystrom::kernel::KernelKind;
-use dpp_nystrom::simd::Lane;
 use dpp_nystrom_core::{Acceptance, Error, Landmarks, Points, Progress, Random, SlotChain, start};
+use dpp_nystrom_host::simd::Lane;
 use dpp_nystrom_tests::evaluator::Evaluator;
 use dpp_nystrom_tests::ground::normal_points;
 use dpp_nystrom_tests::room::Room;

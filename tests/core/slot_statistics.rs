@@ -1,8 +1,8 @@
 //! Draws of the open-slot chain follow the c-DPP. Every chain gives one draw, so that draws are independent and a
 //! chi-square test on their counts is valid.
 
-use dpp_nystrom::simd::Lane;
 use dpp_nystrom_core::{Acceptance, Landmarks, Random, Scan, SlotChain, start};
+use dpp_nystrom_host::simd::Lane;
 use dpp_nystrom_tests::evaluator::{Evaluator, linear};
 use dpp_nystrom_tests::ground::Gram;
 use dpp_nystrom_tests::law::Law;

@@ -1,10 +1,10 @@
 //! The open-slot chain implements its transition matrix: which numbers it draws and how it uses them, with every evaluator.
 
-use dpp_nystrom::simd::Lane;
 use dpp_nystrom_core::{
     Acceptance, Error, Evaluate, GroundSet, Landmarks, Matrix, OneByOne, OpenSlot, Progress, Proposal,
     Random, Scan, SlotChain, TRIES, start,
 };
+use dpp_nystrom_host::simd::Lane;
 use dpp_nystrom_tests::evaluator::{Evaluator, linear};
 use dpp_nystrom_tests::ground::{Gram, geometric, with_spectrum};
 use dpp_nystrom_tests::law::Law;

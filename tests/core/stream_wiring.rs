@@ -238,7 +238,7 @@ fn memory_to_spare_changes_nothing() {
     let (mut rows, mut memory) = ([f32::NAN; 18], Workspace::<f32, 5>::new());
     let acceptance = Acceptance::Metropolis;
     let exact = run(&source, StreamChain::new(kernel(), 5, 3, &mut rows, memory.lend(), acceptance).unwrap());
-    let (mut rows, mut memory) = (vec![f32::NAN; 50], dpp_nystrom::heap::Heap::new(12).unwrap());
+    let (mut rows, mut memory) = (vec![f32::NAN; 50], dpp_nystrom_host::heap::Heap::new(12).unwrap());
     let spare = run(&source, StreamChain::new(kernel(), 5, 3, &mut rows, memory.lend(), acceptance).unwrap());
     assert_eq!(exact, spare);
     assert!(rows[18..].iter().all(|number| number.is_nan()), "only c + 1 rows are written");

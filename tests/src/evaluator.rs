@@ -1,9 +1,9 @@
 //! The evaluators of the open-slot chain, selected at run time, so that a test runs with each.
 
 use dpp_nystrom::kernel::KernelKind;
-use dpp_nystrom::simd::{Lane, Lanes};
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{Error, Evaluate, OneByOne, OpenSlot, Points, Proposal};
+use dpp_nystrom_host::simd::{Lane, Lanes};
 
 /// The ground sets that every evaluator supports.
 pub type Ground<'g, T> = Points<'g, T, ChosenKernel<T>>;

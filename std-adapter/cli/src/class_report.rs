@@ -1,7 +1,7 @@
 //! The errors of classes.
 
 use crate::output::{aligned, row, short};
-use dpp_nystrom::model::Model;
+use dpp_nystrom::Model;
 use dpp_nystrom::regression::ClassErrors;
 use serde::Serialize;
 

@@ -3,7 +3,6 @@
 use crate::error::Error;
 use crate::output::{note, warn_again};
 use clap::{ArgAction, Args};
-use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::data::table::{Labels, Limits, Missing, Options, Recipe, Remarks, Target, Unknown};
 use dpp_nystrom_options::{Choice, one_of};
 
@@ -176,7 +175,7 @@ impl TableArguments {
     /// Refuse weights: `what` counts each row once.
     pub(crate) fn refuse_weights(&self, what: &'static str) -> Result<(), Error> {
         match self.columns.weight {
-            Some(_) => Err(LibraryError::Unweighted { what }.into()),
+            Some(_) => Err(Error::Unweighted(what)),
             None => Ok(()),
         }
     }

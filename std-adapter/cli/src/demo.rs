@@ -7,10 +7,13 @@ use crate::bar::Bar;
 use crate::error::Error;
 use crate::output::{print_line, short, write_column};
 use clap::Args;
-use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
 use dpp_nystrom::pipeline::{self, Landmarks, Params};
 use dpp_nystrom::selectors::{Kdpp, Uniform};
-use dpp_nystrom::{Error as LibraryError, Model, data::Prepared, data::table::Table, regression::Ridge};
+use dpp_nystrom::{Error as LibraryError, Model, Ridge, data::Prepared, data::table::Table};
+use dpp_nystrom::{
+    Sigma,
+    kernel::{KernelKind, KernelParams, Precision},
+};
 use dpp_nystrom_lab::benchmark::{Comparison, Trial, evaluate, table_of_means};
 use dpp_nystrom_lab::chart::{Axis, Panel, Scale, draw};
 use dpp_nystrom_lab::curves::curves;
@@ -37,8 +40,7 @@ const WIDE: Sigma = Sigma::Median(4.0);
 
 pub(crate) fn run(arguments: &Demo) -> Result<(), Error> {
     let table = wines()?;
-    fs::create_dir_all(&arguments.out)
-        .map_err(|source| LibraryError::Write { path: arguments.out.clone(), source })?;
+    fs::create_dir_all(&arguments.out).map_err(|source| LibraryError::write(&arguments.out, source))?;
     print_line(&format!(
         "{} red wines, {} measurements each; the target is their quality.\n\n\
          1. Landmarks: a c-DPP's against uniform ones, {SEEDS} seeds each, {HELD_OUT} wines held out.\n   \

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::output::{print, print_json};
 use crate::source;
 use clap::Args;
-use dpp_nystrom::regression::Ridge;
+use dpp_nystrom::Ridge;
 use dpp_nystrom_lab::theory::{Diagnostics, Effort};
 
 /// Default number of rows, as for evaluate.

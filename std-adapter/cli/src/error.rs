@@ -1,8 +1,6 @@
 //! Errors of the command line, and the options that help with errors of the library.
 
-use dpp_nystrom::error::{
-    Error as LibraryError, ExportProblem, ModelProblem, StoreProblem, TableError, TableProblem,
-};
+use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom_lab::Error as LabError;
 use std::path::PathBuf;
 
@@ -12,9 +10,15 @@ pub(crate) enum Error {
     /// An error of the library, with the options that help.
     #[error("{}{}", .0, advice(.0).unwrap_or_default())]
     Library(#[from] LibraryError),
-    /// An error in a file of rows.
-    #[error("{}{}", .0, table_advice(&.0.problem).unwrap_or_default())]
-    Table(#[from] TableError),
+    /// Several targets, or classes, where one number is learned.
+    #[error(
+        "{0} takes one target that is a number, not several targets or classes: choose one column as target, or do without it \
+         (--target)"
+    )]
+    SeveralTargets(&'static str),
+    /// Weights where each row counts once.
+    #[error("{0} takes no weights of rows; leave them out (--weight)")]
+    Unweighted(&'static str),
     /// An output file that is also an input.
     #[error("{}: the output would overwrite an input of this command; give it another name", .0.display())]
     Overwrites(PathBuf),
@@ -114,6 +118,12 @@ pub(crate) enum Error {
     BuiltIn,
 }
 
+impl From<dpp_nystrom_host::Error> for Error {
+    fn from(error: dpp_nystrom_host::Error) -> Self {
+        Self::Library(error.into())
+    }
+}
+
 impl From<LabError> for Error {
     fn from(error: LabError) -> Self {
         match error {
@@ -123,66 +133,53 @@ impl From<LabError> for Error {
     }
 }
 
-/// Return the end of a message about a table: the options that read it.
-fn table_advice(problem: &TableProblem) -> Option<String> {
-    let options = match problem {
-        TableProblem::NotANumber(text) if text.contains(',') => "(--decimal , or --words, --ignore)",
-        TableProblem::NotANumber(text) if text.contains(':') => "(--libsvm, --words, --ignore)",
-        TableProblem::NotANumber(_) => "(--words, --ignore; of a target --classes)",
-        TableProblem::Point(_) => "(--decimal)",
-        TableProblem::NumbersAsWords { .. } => "(--missing, --ignore, --words, --classes)",
-        TableProblem::TwoRoles { .. } => "(--target, --ids, --group, --weight)",
-        TableProblem::Commas(_) => "(--decimal , or --words, --classes, --ignore)",
-        TableProblem::NotFinite(text) if !text.eq_ignore_ascii_case("nan") => "(--ignore)",
-        TableProblem::NotFiniteEntry(value) if !value.is_nan() => "(--ignore)",
-        TableProblem::Missing(_) | TableProblem::NotFinite(_) | TableProblem::NotFiniteEntry(_) => {
-            "(fit --missing drop, mean or indicator; --ignore)"
-        }
-        TableProblem::Ragged { .. } | TableProblem::Title { .. } => "(--separator)",
-        TableProblem::Header => "(--header yes or --header no)",
-        TableProblem::TooManyLevels { .. } => "(--ignore, --limit levels=N)",
-        TableProblem::TooManyClasses { .. } => "(--target, without --classes, --limit classes=N)",
-        TableProblem::Limit { name, .. } => return Some(format!(" (--limit {name}=N)")),
-        TableProblem::EmptyColumn(_) | TableProblem::AttributeType { .. } => "(--ignore)",
-        TableProblem::Weight(_) | TableProblem::NoWeight => "(--weight)",
-        TableProblem::SeveralColumns(_) => "(--group, --weight)",
-        TableProblem::Dropped { dropped, rows, .. } if dropped == rows => {
-            "(--missing mean, --ignore, --missing-values)"
-        }
-        TableProblem::Dropped { .. } => "(--missing mean, --ignore, --missing-values, --allow-loss)",
-        TableProblem::Sparse { .. } => "(--columns, --ignore, --rows after convert, --limit sparse=N)",
-        TableProblem::SuperfluousColumns(_) => "(--ignore)",
-        TableProblem::Nameless { .. } => "(--by-position)",
-        TableProblem::UnseenValue(_) => "(--unknown zero)",
-        TableProblem::UnknownTarget { .. } | TableProblem::NoFeatures => "(--target)",
-        _ => return None,
-    };
-    Some(format!(" {options}"))
-}
-
 /// Return the end of a message of the library: the options that do what it advises.
 fn advice(error: &LibraryError) -> Option<String> {
-    let options = match error {
-        LibraryError::Table(error) => return table_advice(&error.problem),
-        LibraryError::NoTarget => "with --target",
-        LibraryError::OneClass { .. } | LibraryError::SeveralTargets { .. } => "(--target)",
-        LibraryError::LeftOutAlone => "(--ridge cv)",
-        LibraryError::OneGroup => "(--group)",
-        LibraryError::Unweighted { .. } => "(--weight)",
-        LibraryError::NoClasses => "(fit --classes)",
-        LibraryError::SpectrumRows { .. } | LibraryError::WholeMatrix { .. } => "with --rows",
-        LibraryError::InMemory { .. } => "(--rows N, or --method rpcholesky --pivot-rows N)",
-        LibraryError::Memory { .. } => "(--landmarks, --rows, --precision)",
-        LibraryError::NoRows { .. } => "(omit --refine)",
-        LibraryError::Tolerance { .. } => "(--tolerance, --max-landmarks, --sigma, --method)",
-        LibraryError::OutOfRange { option, .. } => return Some(format!(" (--{option})")),
-        LibraryError::Model { problem: ModelProblem::Foreign, .. } => {
-            "with `dpp-nystrom fit --model` (what export writes is read by predict alone)"
+    let subject = error.subject().unwrap_or_default();
+    let options = match error.name().as_str() {
+        "NotANumber" if subject.contains(',') => "(--decimal , or --words, --ignore)",
+        "NotANumber" if subject.contains(':') => "(--libsvm, --words, --ignore)",
+        "NotANumber" => "(--words, --ignore; of a target --classes)",
+        "Point" => "(--decimal)",
+        "NumbersAsWords" => "(--missing, --ignore, --words, --classes)",
+        "TwoRoles" => "(--target, --ids, --group, --weight)",
+        "Commas" => "(--decimal , or --words, --classes, --ignore)",
+        "NotFiniteValue" | "NotFiniteEntry" if !subject.eq_ignore_ascii_case("nan") => "(--ignore)",
+        "Missing" | "NotFiniteValue" | "NotFiniteEntry" => {
+            "(fit --missing drop, mean or indicator; --ignore)"
         }
-        LibraryError::Store { problem: StoreProblem::Foreign, .. } => "with `dpp-nystrom convert`",
-        LibraryError::Export(ExportProblem::Kernel { .. }) => "(fit --kernel gaussian, or omit --quantise)",
-        LibraryError::Export(ExportProblem::Spread { .. }) => "(omit --quantise)",
-        LibraryError::Export(ExportProblem::Coarse { .. }) => "(fit --sigma, or omit --quantise)",
+        "RaggedRow" | "Title" => "(--separator)",
+        "Header" => "(--header yes or --header no)",
+        "TooManyLevels" => "(--ignore, --limit levels=N)",
+        "TooManyClasses" => "(--target, without --classes, --limit classes=N)",
+        "Limit" => return Some(format!(" (--limit {subject}=N)")),
+        "EmptyColumn" | "AttributeType" => "(--ignore)",
+        "NegativeWeight" | "NoRowWithWeight" => "(--weight)",
+        "SeveralColumns" => "(--group, --weight)",
+        "Dropped" => "(--missing mean, --ignore, --missing-values, --allow-loss)",
+        "AllDropped" => "(--missing mean, --ignore, --missing-values)",
+        "Sparse" => "(--columns, --ignore, --rows after convert, --limit sparse=N)",
+        "SuperfluousColumns" => "(--ignore)",
+        "Nameless" => "(--by-position)",
+        "UnseenValue" => "(--unknown zero)",
+        "UnknownTarget" | "NoFeatures" => "(--target)",
+        "NoTarget" => "with --target",
+        "OneClass" | "SeveralTargets" => "(--target)",
+        "LeftOutAlone" => "(--ridge cv)",
+        "OneGroup" => "(--group)",
+        "Unweighted" => "(--weight)",
+        "NoClasses" => "(fit --classes)",
+        "SpectrumRows" | "WholeMatrix" => "with --rows",
+        "InMemory" => "(--rows N, or --method rpcholesky --pivot-rows N)",
+        "Memory" => "(--landmarks, --rows, --precision)",
+        "NoRows" => "(omit --refine)",
+        "Tolerance" => "(--tolerance, --max-landmarks, --sigma, --method)",
+        "OutOfRange" => return Some(format!(" (--{subject})")),
+        "ModelForeign" => "with `dpp-nystrom fit --model` (what export writes is read by predict alone)",
+        "StoreForeign" => "with `dpp-nystrom convert`",
+        "ExportKernel" => "(fit --kernel gaussian, or omit --quantise)",
+        "ExportSpread" => "(omit --quantise)",
+        "ExportCoarse" => "(fit --sigma, or omit --quantise)",
         _ => return None,
     };
     Some(format!(" {options}"))

@@ -7,9 +7,10 @@ use crate::output::{
     Column, keep_inputs, listed, note, plain, print_report, row, short, short_or_dash, shown, table,
 };
 use clap::Args;
+use dpp_nystrom::Model;
 use dpp_nystrom::data::table::Reading;
-use dpp_nystrom::model::export::{Bits, Bundle, Cost, Exported, Form, Name, With, landmark_rows};
-use dpp_nystrom::{atomic_file::write_whole, model::Model};
+use dpp_nystrom::model::export::{Bits, Bundle, Cost, Form, Name, With, landmark_rows};
+use dpp_nystrom_host::atomic_file::write_whole;
 use dpp_nystrom_options::{Choice, one_of};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -220,11 +221,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         features: exported.features(),
         landmarks: exported.landmarks(),
         outputs: Some(bundle.outputs()).filter(|&outputs| outputs > 1),
-        numbers: name_of_numbers(match exported {
-            Exported::Single(_) => None,
-            Exported::Bits16(_) => Some(Bits::Sixteen),
-            Exported::Bits8(_) => Some(Bits::Eight),
-        }),
+        numbers: name_of_numbers(exported.bits()),
         flash_bytes: bundle.flash_bytes(),
         file_bytes: (arguments.to == Form::Bytes).then_some(content.len()),
         ram_bytes: bundle.ram_bytes(),

@@ -15,11 +15,10 @@ use clap::Args;
 use dpp_nystrom::data::RowSource;
 use dpp_nystrom::kernel::{Kinds, Metric};
 use dpp_nystrom::pipeline::{self, FlashParams, Landmarks, Outcome, Params, with_usual};
-use dpp_nystrom::regression::{Checkpoint, Ridge};
 use dpp_nystrom::selectors::{Exchanged, Given};
-use dpp_nystrom::{
-    Error as LibraryError, atomic_file::check_writable, landmarks::Selector, landmarks::methods::Method,
-};
+use dpp_nystrom::{Ridge, regression::Checkpoint};
+use dpp_nystrom::{landmarks::Selector, landmarks::methods::Method};
+use dpp_nystrom_host::atomic_file::check_writable;
 use dpp_nystrom_lab::selectors;
 use dpp_nystrom_options::{MethodArguments, methods};
 use std::path::{Path, PathBuf};
@@ -124,7 +123,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     let seed = arguments.source.seed;
     let source = source::open(&arguments.source)?;
     if arguments.variance && !source.columns().further.is_empty() {
-        return Err(LibraryError::SeveralTargets { what: "--variance" }.into());
+        return Err(Error::SeveralTargets("--variance"));
     }
     tell_few_values(&*source);
     let landmarks = landmarks(arguments, &*source, given.as_deref())?;

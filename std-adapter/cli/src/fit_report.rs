@@ -9,8 +9,8 @@ use crate::source::PlanReport;
 use crate::tolerance::Curve;
 use crate::weak::Dropped;
 use dpp_nystrom::kernel::{KernelKind, Metric};
-use dpp_nystrom::model::{Importance, Model};
 use dpp_nystrom::pipeline::{Candidate, InFlash, LearnedMetric};
+use dpp_nystrom::{Model, model::Importance};
 use serde::Serialize;
 use std::path::Path;
 

@@ -9,13 +9,16 @@ use crate::output::{
     short_or_dash, shown, table,
 };
 use clap::Args;
-use dpp_nystrom::atomic_file::{check_writable, write_whole};
 use dpp_nystrom::core::{Origin, sign_state};
 use dpp_nystrom::data::store::Store;
-use dpp_nystrom::regression::{
-    Aggregate, Counters, Examined, Fleet, Keys, MergeLimits, Received, Refusal, Refused, Ridge, newest,
+use dpp_nystrom::{Error as LibraryError, Model};
+use dpp_nystrom::{
+    Ridge,
+    regression::{
+        Aggregate, Counters, Examined, Fleet, Keys, MergeLimits, Received, Refusal, Refused, newest,
+    },
 };
-use dpp_nystrom::{Error as LibraryError, error::TableError, error::TableProblem, model::Model};
+use dpp_nystrom_host::atomic_file::{check_writable, write_whole};
 use serde::Serialize;
 use std::fs::File;
 use std::io::Read;
@@ -251,7 +254,7 @@ pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
     let origin = arguments.device.zip(arguments.counter).map(|(device, counter)| Origin { device, counter });
     let mut bytes = fleet.state(&accumulated, origin)?;
     if let Some(key) = key {
-        sign_state(&mut bytes, &key).map_err(LibraryError::Core)?;
+        sign_state(&mut bytes, &key).map_err(LibraryError::from)?;
     }
     write_whole(&arguments.out, |file| file.write_all(&bytes))?;
     let report = LearnReport { state: &arguments.out, rows: accumulated.rows(), bytes: bytes.len() };
@@ -389,7 +392,7 @@ fn receive(
 }
 
 fn state_in(fleet: &Fleet<'_>, path: &Path) -> Result<Vec<u8>, Error> {
-    let failed = |source| TableError::new(path, TableProblem::Open(source));
+    let failed = |source| LibraryError::open(path, source);
     let mut bytes = Vec::new();
     let limit = fleet.most_bytes() + 1;
     File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)).map_err(failed)?;

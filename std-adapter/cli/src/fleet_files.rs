@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use crate::output::{note, place, write_csv};
+use dpp_nystrom::Error as LibraryError;
 use dpp_nystrom::core::Origin;
-use dpp_nystrom::error::{TableError, TableProblem};
 use dpp_nystrom::regression::{Counters, Keys};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -26,7 +26,7 @@ impl Seen {
         // A link that leads nowhere is not a file that does not exist.
         let is_new = || fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
         if !is_new() {
-            fs::metadata(path).map_err(|source| TableError::new(path, TableProblem::Open(source)))?;
+            fs::metadata(path).map_err(|source| LibraryError::open(path, source))?;
         }
         let at = lock_of(path)?;
         let failed = |source| Error::Lock { path: at.clone(), source };
@@ -72,7 +72,7 @@ impl Seen {
 
 /// Return the file that is locked for these counters, one for all links to them.
 pub(crate) fn lock_of(path: &Path) -> Result<PathBuf, Error> {
-    let failed = |source| TableError::new(path, TableProblem::Open(source));
+    let failed = |source| LibraryError::open(path, source);
     let mut name = place(path).map_err(failed)?.into_os_string();
     name.push(".lock");
     Ok(name.into())
@@ -93,8 +93,7 @@ pub(crate) fn keys_in(path: &Path) -> Result<Keys, Error> {
 
 /// Read a file with one key.
 pub(crate) fn key_in(path: &Path) -> Result<[u8; 32], Error> {
-    let text =
-        fs::read_to_string(path).map_err(|source| TableError::new(path, TableProblem::Open(source)))?;
+    let text = fs::read_to_string(path).map_err(|source| LibraryError::open(path, source))?;
     key_of(path, None, text.trim())
 }
 
@@ -115,7 +114,7 @@ fn number(text: &str) -> Option<u64> {
 
 /// Read a CSV file with the column device and another, and one line for each device.
 fn pairs(path: &Path, second: &'static str) -> Result<BTreeMap<u64, String>, Error> {
-    let file = File::open(path).map_err(|source| TableError::new(path, TableProblem::Open(source)))?;
+    let file = File::open(path).map_err(|source| LibraryError::open(path, source))?;
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
     let wrong = || Error::Pairs { path: path.to_owned(), second };
     if reader.headers().map_err(|_| wrong())? != vec!["device", second] {

@@ -5,10 +5,13 @@ use crate::export::name_of_numbers;
 use crate::measured::{TestReport, ranked};
 use crate::output::{aligned, keep_inputs, listed, plain_line, print_report, row, short, short_or_dash};
 use clap::Args;
-use dpp_nystrom::atomic_file::check_writable;
 use dpp_nystrom::data::table::Missing;
 use dpp_nystrom::kernel::KernelKind;
-use dpp_nystrom::model::{AnyCoefficients, Importance, Model, PERMUTATIONS};
+use dpp_nystrom::{
+    Model,
+    model::{AnyCoefficients, Importance, PERMUTATIONS},
+};
+use dpp_nystrom_host::atomic_file::check_writable;
 use dpp_nystrom_lab::chart::draw_bars;
 use serde::Serialize;
 use std::path::PathBuf;

@@ -33,7 +33,6 @@ mod tune;
 mod weak;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use dpp_nystrom::Error as LibraryError;
 use error::Error;
 use std::{io, io::Write, num::NonZeroUsize, process::ExitCode};
 
@@ -232,11 +231,7 @@ fn run(arguments: Arguments) -> ExitCode {
             ExitCode::SUCCESS
         }
         // Whoever read our output has seen enough.
-        Err(Error::Library(LibraryError::Write { source, .. }))
-            if source.kind() == io::ErrorKind::BrokenPipe =>
-        {
-            ExitCode::SUCCESS
-        }
+        Err(Error::Library(error)) if error.io() == Some(io::ErrorKind::BrokenPipe) => ExitCode::SUCCESS,
         Err(error) => {
             output::note(&format!("error: {error}"));
             ExitCode::FAILURE

@@ -1,7 +1,10 @@
 //! The error on rows that no choice has seen, and the importances of columns there.
 
 use crate::output::{plain_line, short};
-use dpp_nystrom::model::{Estimate, Importance, Model, TestError};
+use dpp_nystrom::{
+    Model,
+    model::{Estimate, Importance, TestError},
+};
 use serde::Serialize;
 
 /// Columns that are named in a line.

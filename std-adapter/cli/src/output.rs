@@ -55,7 +55,7 @@ pub(crate) fn notes() -> Vec<String> {
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     aside(|| out.write_all(text.as_bytes()).and_then(|()| out.flush()))
-        .map_err(|source| Error::Write { path: PathBuf::from("-"), source })
+        .map_err(|source| Error::write("-", source))
 }
 
 /// Print a line on standard output.
@@ -111,10 +111,10 @@ fn refuse_binary(path: Option<&Path>) -> Result<(), Error> {
     let ending = path.and_then(Path::extension).and_then(|ending| ending.to_str()).unwrap_or_default();
     let binary = ["npy", "npz", "parquet", "feather", "arrow", "xlsx", "gz"];
     match path.filter(|_| binary.iter().any(|other| ending.eq_ignore_ascii_case(other))) {
-        Some(path) => Err(Error::Write {
-            path: path.to_owned(),
-            source: io::Error::other("rows are written as text; give the file an ending such as .csv"),
-        }),
+        Some(path) => Err(Error::write(
+            path,
+            io::Error::other("rows are written as text; give the file an ending such as .csv"),
+        )),
         None => Ok(()),
     }
 }
@@ -136,8 +136,7 @@ pub(crate) fn write_rows_in_parts<A>(
             if held.len() < HELD {
                 return Ok(());
             }
-            let put =
-                aside(|| out.write_all(&held)).map_err(|source| Error::Write { path: shown.clone(), source });
+            let put = aside(|| out.write_all(&held)).map_err(|source| Error::write(&shown, source));
             held.clear();
             put
         });
@@ -150,14 +149,13 @@ pub(crate) fn write_rows_in_parts<A>(
         }
     };
     let written = match path {
-        Some(path) => dpp_nystrom::atomic_file::write_whole(path, write),
-        None => write(&mut io::stdout().lock())
-            .map_err(|source| Error::Write { path: PathBuf::from("-"), source }),
+        Some(path) => dpp_nystrom_host::atomic_file::write_whole(path, write).map_err(Error::from),
+        None => write(&mut io::stdout().lock()).map_err(|source| Error::write("-", source)),
     };
     match (made, written) {
         (Some(Err(error)), _) | (_, Err(error)) => Err(error),
         (Some(Ok(outcome)), Ok(())) => Ok(outcome),
-        (None, Ok(())) => Err(Error::Write { path: shown, source: io::ErrorKind::Other.into() }),
+        (None, Ok(())) => Err(Error::write(shown, io::ErrorKind::Other.into())),
     }
 }
 
@@ -229,8 +227,7 @@ struct WithWarnings<'r, R> {
 
 /// Print one JSON object on one line.
 pub(crate) fn print_json<T: serde::Serialize>(value: &T) -> Result<(), Error> {
-    let text = serde_json::to_string(value)
-        .map_err(|error| Error::Write { path: PathBuf::from("-"), source: error.into() })?;
+    let text = serde_json::to_string(value).map_err(|error| Error::write("-", error.into()))?;
     // JSON may hold them, but a terminal that shows it would obey them.
     let escape = |c: char| match is_obeyed(c) {
         true => c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),

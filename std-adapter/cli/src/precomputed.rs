@@ -2,7 +2,7 @@
 
 use crate::arguments::{KernelArguments, Source};
 use crate::error::Error;
-use dpp_nystrom::data::Scale;
+use dpp_nystrom::Scale;
 use dpp_nystrom::data::table::{Options, Reading, Table, Target};
 use dpp_nystrom::selectors::Given;
 use dpp_nystrom::{Dataset, Error as LibraryError, Nystroem};

@@ -8,9 +8,13 @@ use crate::output::{cell_of, inert, keep_inputs, names_record, note, short, writ
 use clap::Args;
 use dpp_nystrom::core::{Assessment, Limits, Rarity, Scalar};
 use dpp_nystrom::{
-    Error as LibraryError, data::store::Store, data::table::Options, data::table::Reading,
-    data::table::Recipe, data::table::Remarks, data::table::Table, model::Classified, model::Confidence,
-    model::Model, model::export::DeviceModel, observer::Observer, regression::ClassTally,
+    Error as LibraryError, Model,
+    data::store::Store,
+    data::table::{Options, Reading, Recipe, Remarks, Table},
+    model::export::DeviceModel,
+    model::{Classified, Confidence},
+    observer::Observer,
+    regression::ClassTally,
 };
 use dpp_nystrom_options::{Choice, one_of};
 use std::path::PathBuf;
@@ -242,7 +246,7 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     let advice = ["fit it to rows again", variance];
     if !one && (arguments.clamp || arguments.with.contains(&Column::Novelty)) {
         let what = "an assessment of predictions (--with novelty, --clamp)";
-        return Err(LibraryError::SeveralTargets { what }.into());
+        return Err(Error::SeveralTargets(what));
     }
     let labels = model.classifier.as_ref().map_or(&[][..], |classifier| &classifier.classes.labels);
     check(arguments, [confidence.is_some(), variances, !labels.is_empty()], advice)?;
@@ -260,10 +264,7 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
                 return Ok(());
             }
             let lines = predicted(&model, arguments, &block, further, &mut errors);
-            let lines = lines.map_err(|error| match error {
-                LibraryError::Prediction { row } => LibraryError::Prediction { row: before + row },
-                other => other,
-            })?;
+            let lines = lines.map_err(|error: LibraryError| error.after_rows(before))?;
             before += lines.len();
             errors.rows += lines.len() as u64;
             Bar.advance(lines.len() as u64);

@@ -14,9 +14,9 @@ use dpp_nystrom::core::Matrix;
 use dpp_nystrom::landmarks::{Objective, RefinementOutcome, Selector, select};
 use dpp_nystrom::pipeline::{self, Landmarks, Params, with_usual};
 use dpp_nystrom::{
-    Dataset, Error as LibraryError, approximation::LandmarkSet, atomic_file::check_writable,
-    landmarks::methods::Method, regression::Ridge,
+    Dataset, Error as LibraryError, Ridge, approximation::LandmarkSet, landmarks::methods::Method,
 };
+use dpp_nystrom_host::atomic_file::check_writable;
 use dpp_nystrom_lab::selectors;
 use dpp_nystrom_options::{MethodArguments, methods};
 use serde::Serialize;

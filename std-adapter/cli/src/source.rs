@@ -5,13 +5,14 @@ use crate::columns::{self, tell_words};
 use crate::error::Error;
 use crate::output::note;
 use dpp_nystrom::data::table::{Options, Reading, Table, Target};
-use dpp_nystrom::data::{Prepared, RowSource, Scale};
 use dpp_nystrom::kernel::{KernelParams, KernelSpec};
 use dpp_nystrom::landmarks::{PlannedSelection, Refinement};
 use dpp_nystrom::regression::{ChosenBandwidth, choose_bandwidth};
 use dpp_nystrom::{
-    Error as LibraryError, data::store::Store, observer::Observer, pipeline::Selected, pipeline::with_usual,
+    Scale,
+    data::{Prepared, RowSource},
 };
+use dpp_nystrom::{data::store::Store, observer::Observer, pipeline::Selected, pipeline::with_usual};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -123,7 +124,7 @@ pub(crate) fn read(source: &Source) -> Result<(Table, Vec<String>, Vec<usize>), 
     }
     let reading = read_table(source)?;
     if !reading.further.is_empty() {
-        return Err(LibraryError::SeveralTargets { what: "a comparison of methods" }.into());
+        return Err(Error::SeveralTargets("a comparison of methods"));
     }
     Ok((reading.table, reading.recipe.classes.unwrap_or_default(), reading.remarks.dropped))
 }
@@ -190,7 +191,7 @@ pub(crate) fn tell(selected: &Selected<'_>) {
 }
 
 /// Tell that fewer than the usual number of landmarks are independent.
-pub(crate) fn tell_fewer(selected: &Selected<'_>) -> Result<(), LibraryError> {
+pub(crate) fn tell_fewer(selected: &Selected<'_>) -> Result<(), dpp_nystrom::Error> {
     let rows = selected.source();
     let count = selected.selection.landmarks.count(rows.width());
     if count < with_usual(rows.len(), Ok)? {

@@ -1,7 +1,7 @@
 //! The threads that all work is shared among.
 
 use crate::output::note;
-use dpp_nystrom::threads::limited;
+use dpp_nystrom_host::threads::limited;
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 use std::env;
 

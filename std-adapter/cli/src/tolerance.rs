@@ -6,7 +6,7 @@ use crate::output::{aligned, short};
 use clap::{Args, ValueEnum};
 use dpp_nystrom::landmarks::{Criterion, Tolerance};
 use dpp_nystrom::pipeline::{Landmarks, Selected};
-use dpp_nystrom::{approximation::CurvePoint, regression::Ridge};
+use dpp_nystrom::{Ridge, approximation::CurvePoint};
 use dpp_nystrom_lab::chart::{Axis, Panel, Scale, Series, draw};
 use dpp_nystrom_lab::curves::look;
 use serde::Serialize;

@@ -8,15 +8,18 @@
 
 use datafusion::arrow::array::{ArrayRef, Float64Array, RecordBatch};
 use datafusion::parquet::arrow::ArrowWriter;
+use dpp_nystrom::Ridge;
 use dpp_nystrom::approximation::trace_error_of_points;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::{self, Target};
-use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
 use dpp_nystrom::landmarks::Selector;
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::pipeline::{Landmarks, Params, select};
-use dpp_nystrom::regression::Ridge;
 use dpp_nystrom::selectors::{Kdpp, Refined, Uniform};
+use dpp_nystrom::{
+    Sigma,
+    kernel::{KernelKind, KernelParams, Precision},
+};
 use dpp_nystrom_cluster::{Session, SurveyedRows, TableSource};
 use std::fs::File;
 use std::sync::Arc;

@@ -21,8 +21,11 @@ use dpp_nystrom::Error;
 use dpp_nystrom::kernel::{KernelParams, Precision};
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::pipeline::{Landmarks, Params, fit_batches, select};
-use dpp_nystrom::regression::{Accumulator, FitSpec, Folds, Ridge};
 use dpp_nystrom::selectors::Uniform;
+use dpp_nystrom::{
+    Ridge,
+    regression::{Accumulator, FitSpec, Folds},
+};
 use dpp_nystrom_cluster::{Session, SurveyedRows, TableSource};
 use rayon::prelude::*;
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! Errors between a table and a model.
 
 use datafusion::error::DataFusionError;
-use dpp_nystrom::Error as AdapterError;
+use dpp_nystrom::{Error as AdapterError, ErrorKind};
 use std::error::Error as StdError;
 use std::path::PathBuf;
 
@@ -119,6 +119,27 @@ pub enum Error {
     /// Options of TLS without a cluster.
     #[error("--tls-ca, --tls-cert and --tls-key are for a cluster; name it with --cluster")]
     TlsWithoutCluster,
+    /// No target.
+    #[error("no target: regression needs one; name its column")]
+    NoTarget,
+    /// Several targets, or classes, where one number is learned.
+    #[error(
+        "a prediction in a query takes one target that is a number, not several targets or classes: choose one column as target, or \
+         do without it"
+    )]
+    SeveralTargets,
+    /// The leave-one-out error of rows that are not kept.
+    #[error(
+        "the leave-one-out error reads all rows a second time, and these are not kept; cross-validate the ridge, or give \
+         it as a number"
+    )]
+    LeaveOneOut,
+    /// A column whose values are not finite, or overflow.
+    #[error(
+        "column {0:?}: the values are not finite, or so large that their standard deviation or a prediction of them overflows; \
+         divide them by a power of ten"
+    )]
+    Spread(String),
     /// An invalid address to listen at.
     #[error(
         "{address} is not an address to listen at: {reason}; give --bind an address of this machine, as 0.0.0.0"
@@ -134,13 +155,18 @@ pub enum Error {
 impl From<AdapterError> for Error {
     /// Wrap an error of the adapter, or unwrap one of ours that the adapter passed on.
     fn from(error: AdapterError) -> Self {
-        match error {
-            AdapterError::Source(source) => match source.downcast::<Self>() {
-                Ok(own) => *own,
-                Err(other) => Self::Adapter(AdapterError::Source(other)),
-            },
-            other => Self::Adapter(other),
+        let kind = error.kind();
+        match error.into_inner().map(|inner| inner.downcast::<Self>()) {
+            Ok(Ok(own)) => *own,
+            Ok(Err(other)) => Self::Adapter(AdapterError::new(kind, other)),
+            Err(adapter) => Self::Adapter(adapter),
         }
+    }
+}
+
+impl From<dpp_nystrom_host::Error> for Error {
+    fn from(error: dpp_nystrom_host::Error) -> Self {
+        Self::Adapter(error.into())
     }
 }
 
@@ -148,7 +174,7 @@ impl From<Error> for AdapterError {
     fn from(error: Error) -> Self {
         match error {
             Error::Adapter(error) => error,
-            other => Self::Source(Box::new(other)),
+            other => Self::new(ErrorKind::Other, other),
         }
     }
 }

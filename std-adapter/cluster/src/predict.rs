@@ -10,7 +10,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
-use dpp_nystrom::model::Model;
+use dpp_nystrom::Model;
 use futures::StreamExt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

@@ -179,7 +179,7 @@ impl Executor {
             Some(folder) => folder.as_path(),
             None => {
                 temporary = tempfile::tempdir()
-                    .map_err(|source| AdapterError::Write { path: std::env::temp_dir(), source })?;
+                    .map_err(|source| AdapterError::write(std::env::temp_dir(), source))?;
                 temporary.path()
             }
         };

@@ -19,7 +19,7 @@ use datafusion::dataframe::DataFrame;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::{AggregateUDF, Expr, cast, ident};
 use datafusion::prelude::{SQLOptions, SessionConfig, SessionContext};
-use dpp_nystrom::model::Model;
+use dpp_nystrom::Model;
 use dpp_nystrom::regression::{FitSpec, Folds};
 use std::time::Duration;
 use url::Url;
@@ -221,7 +221,7 @@ impl Rows<'_> {
             return Err(Error::Twice(name.to_owned()));
         }
         if model.outputs() > 1 {
-            return Err(dpp_nystrom::Error::SeveralTargets { what: "a prediction in a query" }.into());
+            return Err(Error::SeveralTargets);
         }
         let function = Predict::function(model)?;
         let prediction = function.call(numbers(&self.feature_names)).alias(name);
@@ -237,7 +237,7 @@ impl Rows<'_> {
     }
 
     fn names(&self) -> Result<Vec<String>, Error> {
-        let target = self.target_name.clone().ok_or(dpp_nystrom::Error::NoTarget)?;
+        let target = self.target_name.clone().ok_or(Error::NoTarget)?;
         Ok(self.feature_names.iter().cloned().chain([target]).collect())
     }
 

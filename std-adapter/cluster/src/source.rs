@@ -79,7 +79,7 @@ impl BatchSource for SurveyedRows<'_> {
     /// Run the engine's aggregate.
     ///
     /// # Errors
-    /// [`AdapterError::Source`] with those of [`Rows::accumulate`], and with [`Error::Runtime`] outside a multi-threaded
+    /// `ErrorKind::Other` with those of [`Rows::accumulate`], and with [`Error::Runtime`] outside a multi-threaded
     /// runtime.
     fn accumulate(&self, spec: &FitSpec, observer: &dyn Observer) -> Result<Folds, AdapterError> {
         let runtime = Handle::try_current().ok();

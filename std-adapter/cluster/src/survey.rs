@@ -95,7 +95,7 @@ impl PartialSurvey {
         let dim = names.len();
         if let Some(column) = all.overflow() {
             let column = spec.names[column].clone();
-            return Err(dpp_nystrom::Error::Spread { column }.into());
+            return Err(Error::Spread(column));
         }
         let target_scaler =
             Scaler { means: all.means.split_off(dim), deviations: all.deviations.split_off(dim), map: None };

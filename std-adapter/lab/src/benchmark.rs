@@ -1,7 +1,6 @@
 //! Comparison of selection methods: the same rows, several seeds, and all error measures plotted in the
 //! paper.
 
-use crate::error::landmarks_error;
 use crate::rng::{Stream, stream};
 use crate::spectrum::Spectrum;
 use crate::statistics::{distinct, mean};
@@ -10,13 +9,19 @@ use crate::variants::Approximation;
 use dpp_nystrom::approximation::{Gram, SPECTRUM_ROWS};
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::data::{Prepared, table::Table};
-use dpp_nystrom::kernel::{KernelKind, KernelParams, KernelSpec, Precision, Sigma};
 use dpp_nystrom::landmarks::{Selector, Task, check_count, run};
 use dpp_nystrom::model::Classified;
 use dpp_nystrom::observer::{Named, Observer, go_on};
 use dpp_nystrom::pipeline::{self, Landmarks, Params};
-use dpp_nystrom::regression::{FitParams, Ridge, choose_bandwidth, fit};
-use dpp_nystrom::{Error, Model};
+use dpp_nystrom::{Error, ErrorKind, Model};
+use dpp_nystrom::{
+    Ridge,
+    regression::{FitParams, choose_bandwidth, fit},
+};
+use dpp_nystrom::{
+    Sigma,
+    kernel::{KernelKind, KernelParams, KernelSpec, Precision},
+};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -96,7 +101,7 @@ pub struct Comparison {
 /// selector. Given landmarks are always among the training rows. Without a target the regression is omitted.
 ///
 /// # Errors
-/// [`Error::TooFewRows`], [`Error::NoTrainingRows`], [`Error::Landmarks`], errors of the bandwidth, the
+/// `ErrorKind::Data` for too few rows, `ErrorKind::Landmarks`, errors of the bandwidth, the
 /// selection, the approximation and the regression, and those of `each`.
 pub fn evaluate(
     table: &Table,
@@ -110,7 +115,7 @@ pub fn evaluate(
 /// [`evaluate`] on classes: the target is the index of one of `labels`. Without labels it is a number.
 ///
 /// # Errors
-/// Those of [`evaluate`], [`Error::OneClass`].
+/// Those of [`evaluate`], `ErrorKind::Data` for a single class.
 pub fn evaluate_classes(
     table: &Table,
     labels: &[String],
@@ -121,10 +126,16 @@ pub fn evaluate_classes(
     let total = table.rows();
     let &Comparison { rows, test, .. } = comparison;
     if rows > total || rows == 0 {
-        return Err(Error::TooFewRows { wanted: rows, rows: total });
+        return Err(Error::new(
+            ErrorKind::Data,
+            format!("{rows} rows requested: expected at least 1 and at most {total}, the number available"),
+        ));
     }
     if test >= rows {
-        return Err(Error::NoTrainingRows { test, rows });
+        return Err(Error::new(
+            ErrorKind::Data,
+            format!("{test} rows to test on leave none of the {rows} to train on; hold out fewer"),
+        ));
     }
     // Check the arguments before hours of work.
     for &landmarks in &comparison.landmarks {
@@ -283,11 +294,11 @@ fn split(table: &Table, comparison: &Comparison, seed: u64) -> Result<(Prepared,
     given.sort_unstable();
     given.dedup();
     if let Some(&index) = given.iter().find(|&&row| row >= table.rows()) {
-        return Err(landmarks_error(CoreError::OutOfRange { index, len: table.rows() }));
+        return Err(Error::landmarks(CoreError::OutOfRange { index, len: table.rows() }));
     }
     let training = comparison.rows - comparison.test;
     if given.len() > training {
-        return Err(landmarks_error(CoreError::TooManyLandmarks { landmarks: given.len(), rows: training }));
+        return Err(Error::landmarks(CoreError::TooManyLandmarks { landmarks: given.len(), rows: training }));
     }
     let mut others: Vec<usize> = (0..table.rows()).filter(|row| given.binary_search(row).is_err()).collect();
     others.shuffle(&mut stream(seed, Stream::Rows));

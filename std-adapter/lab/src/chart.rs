@@ -4,7 +4,7 @@
 use crate::error::Error;
 use crate::statistics::distinct;
 use crate::text::{plain, plain_line};
-use dpp_nystrom::atomic_file::write_whole;
+use dpp_nystrom_host::atomic_file::write_whole;
 use plotters::chart::ChartContext;
 use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;

@@ -1,7 +1,6 @@
 //! What can go wrong.
 
 use dpp_nystrom::Error as LibraryError;
-use dpp_nystrom::core::Error as CoreError;
 use std::{io, path::PathBuf};
 
 /// An error of a figure or an experiment.
@@ -27,7 +26,8 @@ pub enum Error {
     NoDataSet(PathBuf),
 }
 
-/// Wrap the core's reason why landmarks cannot be selected.
-pub(crate) fn landmarks_error(reason: CoreError) -> LibraryError {
-    LibraryError::Landmarks { reason }
+impl From<dpp_nystrom_host::Error> for Error {
+    fn from(error: dpp_nystrom_host::Error) -> Self {
+        Self::Library(error.into())
+    }
 }

@@ -1,7 +1,6 @@
 //! Frobenius and spectral errors relative to the best approximation of the same rank.
 
 use crate::linalg::PARTS;
-use dpp_nystrom::Error;
 use dpp_nystrom::approximation::{Gram, LandmarkSet, rank};
 use dpp_nystrom::core::GroundSet;
 use dpp_nystrom::faer::dyn_stack::{MemBuffer, MemStack};
@@ -12,6 +11,7 @@ use dpp_nystrom::faer::matrix_free::eigen::{
 };
 use dpp_nystrom::faer::{Accum, Col, Mat, Par, diag::Diag};
 use dpp_nystrom::landmarks::expected_trace_error;
+use dpp_nystrom::{Error, ErrorKind};
 use std::sync::Arc;
 
 /// Relative tolerance of an iterative eigenvalue, far below the errors of sampling.
@@ -53,7 +53,7 @@ impl Norms {
     /// numbers.
     ///
     /// # Errors
-    /// [`Error::Eigenvalues`].
+    /// `ErrorKind::Landmarks`.
     pub fn of_residual(matrix: &Mat<f64>, features: &Mat<f64>) -> Result<Self, Error> {
         let mut residual = matrix.clone();
         matmul(residual.as_mut(), Accum::Add, features.transpose(), features, -1.0, Par::rayon(PARTS));
@@ -72,7 +72,7 @@ impl Spectrum {
     /// Compute the spectrum of the kernel matrix over the ground set.
     ///
     /// # Errors
-    /// [`Error::Landmarks`] if the matrix is not finite, [`Error::Memory`], [`Error::Eigenvalues`].
+    /// `ErrorKind::Landmarks` if the matrix is not finite, `ErrorKind::Memory`, `ErrorKind::Landmarks`.
     pub fn of(ground: &(dyn GroundSet<f64> + Sync)) -> Result<Self, Error> {
         Self::of_matrix(Arc::clone(Gram::over(ground, None).matrix()?))
     }
@@ -80,7 +80,7 @@ impl Spectrum {
     /// Compute the spectrum of a kernel matrix.
     ///
     /// # Errors
-    /// [`Error::Eigenvalues`].
+    /// `ErrorKind::Landmarks`.
     pub fn of_matrix(matrix: Arc<Mat<f64>>) -> Result<Self, Error> {
         let eigenvalues = eigenvalues(&matrix)?;
         Ok(Self { matrix, eigenvalues })
@@ -102,7 +102,7 @@ impl Spectrum {
     /// Returns `None` if `K` has no higher rank up to rounding, `λ_{c+1} <= n ε λ_1`, where the ratio would be 0/0.
     ///
     /// # Errors
-    /// [`Error::Landmarks`], [`Error::Core`], [`Error::Memory`], [`Error::Eigenvalues`].
+    /// `ErrorKind::Landmarks`, `ErrorKind::Argument`, `ErrorKind::Memory`.
     pub fn relative_error(&self, gram: &Gram<'_>, landmarks: &LandmarkSet) -> Result<Option<Norms>, Error> {
         let count = match landmarks {
             LandmarkSet::Indices(rows) => rows.len(),
@@ -115,7 +115,7 @@ impl Spectrum {
     /// as for [`relative_error`](Self::relative_error).
     ///
     /// # Errors
-    /// [`Error::Eigenvalues`], those of `features`.
+    /// `ErrorKind::Landmarks`, those of `features`.
     pub fn relative_error_of(
         &self,
         c: usize,
@@ -136,8 +136,12 @@ fn eigenvalues(matrix: &Mat<f64>) -> Result<Vec<f64>, Error> {
     let mut buffer = MemBuffer::new(self_adjoint_evd_scratch::<f64>(n, wanted, parallel, parameters));
     let mut values = Diag::<f64>::zeros(n);
     let stack = MemStack::new(&mut buffer);
-    self_adjoint_evd(matrix.as_ref(), values.as_mut(), None, parallel, stack, parameters)
-        .map_err(|_| Error::Eigenvalues)?;
+    self_adjoint_evd(matrix.as_ref(), values.as_mut(), None, parallel, stack, parameters).map_err(|_| {
+        Error::new(
+            ErrorKind::Landmarks,
+            "the eigenvalues of the kernel matrix did not converge; try another bandwidth or other rows",
+        )
+    })?;
     // Rounding can make the smallest slightly negative.
     let mut values: Vec<f64> = values.column_vector().iter().map(|value| value.max(0.0)).collect();
     values.sort_unstable_by(|x, y| y.total_cmp(x));

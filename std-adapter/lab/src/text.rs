@@ -1,7 +1,7 @@
 //! Numbers, tables and names as text: for a terminal, and as CSV.
 
 use dpp_nystrom::Error;
-use dpp_nystrom::atomic_file::write_whole;
+use dpp_nystrom_host::atomic_file::write_whole;
 use std::io;
 use std::path::Path;
 
@@ -39,18 +39,18 @@ pub fn inert(name: &str) -> String {
 /// Write records under the names of their fields to a CSV file.
 ///
 /// # Errors
-/// [`Error::Write`].
+/// `ErrorKind::File`.
 pub fn write_csv<R: IntoIterator<Item: AsRef<[u8]>>>(
     path: &Path,
     names: &[impl AsRef<str>],
     records: impl IntoIterator<Item = R>,
 ) -> Result<(), Error> {
-    write_whole(path, |out| {
+    Ok(write_whole(path, |out| {
         let mut csv = csv::Writer::from_writer(out);
         csv.write_record(names.iter().map(|name| inert(name.as_ref()))).map_err(cause)?;
         records.into_iter().try_for_each(|record| csv.write_record(record)).map_err(cause)?;
         csv.flush()
-    })
+    })?)
 }
 
 /// Return the underlying I/O error, so that a closed pipe is recognised.

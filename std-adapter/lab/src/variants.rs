@@ -55,8 +55,8 @@ impl Approximation {
     /// The seed determines the assignment of landmarks to experts.
     ///
     /// # Errors
-    /// [`Error::Landmarks`], [`Error::Memory`], [`Error::Eigenvalues`]; [`Error::OutOfRange`] for no experts
-    /// or more than there are landmarks, [`Error::WholeMatrix`] for the modified method on too many rows.
+    /// `ErrorKind::Landmarks`, `ErrorKind::Memory`; `ErrorKind::Argument` for no experts
+    /// or more than there are landmarks, `ErrorKind::Unsupported` for the modified method on too many rows.
     pub fn errors(
         self,
         gram: &Gram<'_>,
@@ -90,7 +90,7 @@ fn ensemble(gram: &Gram<'_>, landmarks: &LandmarkSet, experts: usize, seed: u64)
     let mut order: Vec<&[f64]> = points.chunks_exact(data.dim).collect();
     let count = order.len();
     if experts == 0 || experts > count {
-        return Err(Error::OutOfRange { option: "experts", value: experts, most: count });
+        return Err(Error::out_of_range("experts", experts, count));
     }
     order.shuffle(&mut stream(seed, Stream::Experts));
     let parts = (0..experts)
@@ -131,7 +131,6 @@ fn modified(gram: &Gram<'_>, landmarks: &LandmarkSet) -> Result<Mat<f64>, Error>
 #[cfg(test)]
 mod tests {
     use super::{Approximation, Spectrum};
-    use dpp_nystrom::Error;
     use dpp_nystrom::approximation::{Gram, LandmarkSet};
     use dpp_nystrom::core::GroundSet;
     use dpp_nystrom::data::{Prepared, table::Table};
@@ -217,7 +216,8 @@ mod tests {
         let places = LandmarkSet::Indices(vec![1, 2, 3]);
         for experts in [0, 4] {
             let refused = Approximation::Ensemble { experts }.errors(&gram, None, &places, 0);
-            assert!(matches!(refused, Err(Error::OutOfRange { most: 3, .. })), "{refused:?}");
+            let text = refused.unwrap_err().to_string();
+            assert!(text.starts_with("invalid experts") && text.ends_with("at most 3"), "{text}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::run::run;
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::observer::Observer;
-use dpp_nystrom::{Dataset, Error, data::Value};
+use dpp_nystrom::{Dataset, Error, ErrorKind, data::Value};
 use numpy::{Element, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, prelude::*};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -149,31 +149,26 @@ fn blocks<T: Value>(
 ) -> Result<Vec<T>, Error> {
     let count = (values.len() / features).saturating_mul(width);
     let mut all: Vec<T> = Vec::new();
-    let memory = |_| Error::Memory { bytes: count.saturating_mul(size_of::<T>()) };
+    let memory = |_| {
+        let bytes = count.saturating_mul(size_of::<T>());
+        Error::new(
+            ErrorKind::Memory,
+            format!("out of memory: {bytes} bytes needed; use fewer landmarks or rows, or precision f32"),
+        )
+    };
     all.try_reserve_exact(count).map_err(memory)?;
     let size = BLOCK * rayon::current_num_threads();
     for (block, rows) in values.chunks(size * features).enumerate() {
         if observer.is_cancelled() {
-            return Err(Error::Cancelled);
+            return Err(Error::new(ErrorKind::Cancelled, "cancelled"));
         }
         let rows: Vec<f64> = rows.iter().map(|value| value.to_f64()).collect();
         if let Some(at) = rows.iter().position(|value| !value.is_finite()) {
             let (row, column) = (block * size + at / features, at % features);
             return Err(CoreError::NotFinite { row, column }.into());
         }
-        let found = work(&rows).map_err(|error| located(error, block * size))?;
+        let found = work(&rows).map_err(|error| error.after_rows(block * size))?;
         all.extend(found.into_iter().map(T::from_f64));
     }
     Ok(all)
-}
-
-/// Return an error in a block of rows with the number of the row among all.
-fn located(error: Error, first: usize) -> Error {
-    match error {
-        Error::Core(CoreError::NotFinite { row, column }) => {
-            CoreError::NotFinite { row: first + row, column }.into()
-        }
-        Error::Prediction { row } => Error::Prediction { row: first + row },
-        other => other,
-    }
 }

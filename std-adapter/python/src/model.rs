@@ -105,7 +105,12 @@ impl Model {
         rows: Array<'_>,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let classifier = self.model.classifier.as_ref().ok_or_else(|| to_python(Error::NoClasses))?;
+        let classifier = self.model.classifier.as_ref().ok_or_else(|| {
+            to_python(Error::new(
+                ErrorKind::Unsupported,
+                "the model predicts numbers, not classes; fit it to labels",
+            ))
+        })?;
         let classes = self.model.outputs();
         rows.rows()?.each(py, (self.model.feature_names.len(), classes), threads, |rows| {
             let outputs = self.model.predict(rows)?;

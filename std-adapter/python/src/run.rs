@@ -1,7 +1,8 @@
 //! Work without the GIL, on threads of its own, until it is done or a signal arrives.
 
-use dpp_nystrom::error::{TableError, TableProblem};
-use dpp_nystrom::{Error, observer::Observer, threads::limited};
+use dpp_nystrom::ErrorKind;
+use dpp_nystrom::{Error, observer::Observer};
+use dpp_nystrom_host::threads::limited;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -92,16 +93,9 @@ fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
 /// Return the exception for an error: `OSError` for a file that cannot be read or written, `MemoryError`, else `ValueError`.
 pub(crate) fn to_python(error: Error) -> PyErr {
     let text = error.to_string();
-    let of_file = |source: &io::Error| io::Error::new(source.kind(), text.clone()).into();
-    match &error {
-        Error::Memory { .. } => PyMemoryError::new_err(text),
-        Error::Write { source, .. }
-        | Error::Table(TableError {
-            problem: TableProblem::Open(source) | TableProblem::Read(source), ..
-        }) => of_file(source),
-        Error::Table(TableError { problem: TableProblem::Directory, .. }) => {
-            of_file(&io::ErrorKind::IsADirectory.into())
-        }
+    match (error.kind(), error.io()) {
+        (ErrorKind::Memory, _) => PyMemoryError::new_err(text),
+        (_, Some(kind)) => io::Error::new(kind, text).into(),
         _ => PyValueError::new_err(text),
     }
 }

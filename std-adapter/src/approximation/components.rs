@@ -32,7 +32,7 @@ impl Components {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Ragged`], [`Error::Eigenvalues`].
+    /// `ErrorKind::Argument`, `ErrorKind::Landmarks`.
     pub fn of(features: &[f64], width: usize, count: usize) -> Result<Self, Error> {
         check_rows(features.len(), width)?;
         let rows = features.len() / width;
@@ -65,7 +65,7 @@ impl Components {
     /// Return the coordinates of features in these directions, row-major.
     ///
     /// # Errors
-    /// [`Error::Ragged`] for features of another width.
+    /// `ErrorKind::Argument` for features of another width.
     pub fn project(&self, features: &[f64]) -> Result<Vec<f64>, Error> {
         check_rows(features.len(), self.mean.len())?;
         let along = |row: &[f64], direction: usize| {

@@ -1,9 +1,9 @@
 //! The trace error after each landmark of an ordered set, in one pass.
 
 use crate::approximation::{errors::TraceError, errors::over_blocks, features::independent};
-use crate::error::{Error, landmarks_error};
-use crate::heap::Heap;
+use crate::error::Error;
 use dpp_nystrom_core::{GroundSet, Nystrom};
+use dpp_nystrom_host::heap::Heap;
 use serde::{Deserialize, Serialize};
 
 /// A number of landmarks and its approximation error.
@@ -35,7 +35,7 @@ where
         }
         Ok((taken, trace))
     })
-    .map_err(landmarks_error)?;
+    .map_err(Error::landmarks)?;
     let trace: f64 = blocks.iter().map(|block| block.1).sum();
     let mut left = trace;
     let mut next = landmarks.members().iter().enumerate().peekable();

@@ -2,9 +2,9 @@
 
 use crate::approximation::features::{independent, independent_points};
 use crate::approximation::ground::Ground;
-use crate::error::{Error, landmarks_error};
-use crate::heap::Heap;
+use crate::error::Error;
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points};
+use dpp_nystrom_host::heap::Heap;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ impl TraceError {
 /// Landmarks that depend on preceding ones are dropped, in accordance with the pseudo-inverse.
 ///
 /// # Errors
-/// [`Error::Landmarks`], [`Error::Memory`].
+/// `ErrorKind::Landmarks`, `ErrorKind::Memory`.
 pub fn trace_error<G>(ground: &G, landmarks: &[usize]) -> Result<TraceError, Error>
 where
     G: GroundSet<f64> + Sync + ?Sized,
@@ -48,7 +48,7 @@ where
 /// Measure the [`trace_error`] of landmarks given as points with the same number of features as the rows.
 ///
 /// # Errors
-/// Those of [`trace_error`], [`Error::Core`].
+/// Those of [`trace_error`], `ErrorKind::Argument`.
 pub fn trace_error_of_points(ground: &Ground<'_>, points: &[f64]) -> Result<TraceError, Error> {
     let home = Points::new(points, ground.features(), *ground.kernel())?;
     let mut memory = Heap::new(home.len())?;
@@ -69,7 +69,7 @@ fn residuals<G: GroundSet<f64> + Sync + ?Sized>(
         let diagonal = ground.diagonal(row);
         Ok((nystrom.residual_at(row, diagonal, phi)?, diagonal))
     })
-    .map_err(landmarks_error)
+    .map_err(Error::landmarks)
 }
 
 /// Sum the trace error over `len` rows on all threads.

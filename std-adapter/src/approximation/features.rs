@@ -1,9 +1,9 @@
 //! Nyström features `φ = L⁻¹ k_C` of rows, and the linearly independent landmarks.
 
 use crate::approximation::ground::Ground;
-use crate::error::{Error, landmarks_error};
-use crate::heap::{Heap, zeros};
+use crate::error::Error;
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points, Scalar};
+use dpp_nystrom_host::heap::{Heap, zeros};
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
@@ -21,7 +21,7 @@ pub(crate) fn independent<'a, T: Scalar, G: GroundSet<T> + ?Sized>(
     rows: &[usize],
     memory: &'a mut Heap<T>,
 ) -> Result<Landmarks<'a, T, G>, Error> {
-    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(Error::landmarks)?;
     push_some(&mut landmarks, rows)?;
     Ok(landmarks)
 }
@@ -33,7 +33,7 @@ pub(crate) fn push_some<T: Scalar, G: GroundSet<T> + ?Sized>(
 ) -> Result<(), Error> {
     push_independent(landmarks, rows)?;
     if landmarks.is_empty() {
-        return Err(landmarks_error(CoreError::RankDeficient { rank: 0, landmarks: rows.len() }));
+        return Err(Error::landmarks(CoreError::RankDeficient { rank: 0, landmarks: rows.len() }));
     }
     Ok(())
 }
@@ -46,7 +46,7 @@ pub(crate) fn push_independent<T: Scalar, G: GroundSet<T> + ?Sized>(
     for &row in rows {
         match landmarks.push(row) {
             Ok(()) | Err(CoreError::NotPositive { .. }) => {}
-            Err(reason) => return Err(landmarks_error(reason)),
+            Err(reason) => return Err(Error::landmarks(reason)),
         }
     }
     Ok(())
@@ -68,7 +68,7 @@ where
 /// multiply-adds on all threads.
 ///
 /// # Errors
-/// [`Error::Landmarks`], [`Error::Memory`].
+/// `ErrorKind::Landmarks`, `ErrorKind::Memory`.
 pub fn features_of<G>(ground: &G, landmarks: &[usize]) -> Result<Mat<f64>, Error>
 where
     G: GroundSet<f64> + Sync + ?Sized,
@@ -105,18 +105,18 @@ pub(crate) fn columns<G: GroundSet<f64> + Sync + ?Sized>(
             }
             None => Ok(()),
         })
-        .map_err(landmarks_error)?;
+        .map_err(Error::landmarks)?;
     Ok(features)
 }
 
 /// Evaluate the full kernel matrix of a ground set.
 ///
 /// # Errors
-/// [`Error::Landmarks`] if it is empty or not finite, [`Error::Memory`].
+/// `ErrorKind::Landmarks` if it is empty or not finite, `ErrorKind::Memory`.
 pub(crate) fn kernel_matrix<G: GroundSet<f64> + Sync + ?Sized>(ground: &G) -> Result<Mat<f64>, Error> {
     let n = ground.len();
     if n == 0 {
-        return Err(landmarks_error(CoreError::Empty));
+        return Err(Error::landmarks(CoreError::Empty));
     }
     let mut entries = zeros(n * n, 0.0)?;
     entries
@@ -131,6 +131,6 @@ pub(crate) fn kernel_matrix<G: GroundSet<f64> + Sync + ?Sized>(ground: &G) -> Re
             }
             Ok(())
         })
-        .map_err(landmarks_error)?;
+        .map_err(Error::landmarks)?;
     Ok(MatRef::from_row_major_slice(&entries, n, n).to_owned())
 }

@@ -6,7 +6,7 @@ use crate::approximation::{
     landmark_set::LandmarkSet,
 };
 use crate::data::{prepared::Prepared, prepared::StandardTarget, weights::Weights};
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::kernel::spec::KernelSpec;
 use crate::linalg::eigen::{Eigen, eigen};
 use dpp_nystrom_core::{GroundSet, Points};
@@ -76,7 +76,7 @@ impl<'a> Gram<'a> {
     /// Combine rows with a kernel, without computing anything yet.
     ///
     /// # Errors
-    /// [`Error::Bandwidth`], [`Error::Core`].
+    /// `ErrorKind::Argument`.
     pub fn new(data: &'a Prepared, kernel: KernelSpec) -> Result<Self, Error> {
         let ground = AnyGround::Points(data.ground(kernel)?);
         Ok(Self { data: Some(data), kernel: Some(kernel), ground, matrix: Kept::new(), eigen: Kept::new() })
@@ -91,7 +91,7 @@ impl<'a> Gram<'a> {
     /// Return the rows with their coordinates, which k-means and errors of points need.
     ///
     /// # Errors
-    /// [`Error::BuiltInKernel`] for a user-defined kernel or a kernel matrix.
+    /// `ErrorKind::Unsupported` for a user-defined kernel or a kernel matrix.
     pub fn data(&self) -> Result<&'a Prepared, Error> {
         self.data.filter(|_| self.kernel.is_some()).ok_or_else(no_coordinates)
     }
@@ -99,9 +99,9 @@ impl<'a> Gram<'a> {
     /// Return the target if it varies.
     ///
     /// # Errors
-    /// [`Error::NoTarget`], [`Error::ConstantTarget`].
+    /// `ErrorKind::Data` for no target or a constant one.
     pub fn target(&self) -> Result<&'a StandardTarget, Error> {
-        self.data.ok_or(Error::NoTarget)?.learnable()
+        self.data.ok_or(Error(Cause::NoTarget))?.learnable()
     }
 
     /// Return the weights of the rows.
@@ -112,7 +112,7 @@ impl<'a> Gram<'a> {
     /// Return the kernel with its bandwidth.
     ///
     /// # Errors
-    /// [`Error::BuiltInKernel`] for a user-defined kernel or a kernel matrix.
+    /// `ErrorKind::Unsupported` for a user-defined kernel or a kernel matrix.
     pub fn kernel(&self) -> Result<KernelSpec, Error> {
         self.kernel.ok_or_else(no_coordinates)
     }
@@ -135,7 +135,7 @@ impl<'a> Gram<'a> {
     /// Return a ground set of points with as many features as the rows, under the same kernel.
     ///
     /// # Errors
-    /// [`Error::Core`], those of [`kernel`](Self::kernel).
+    /// `ErrorKind::Argument`, those of [`kernel`](Self::kernel).
     pub fn points<'p>(&self, points: &'p [f64]) -> Result<Ground<'p>, Error> {
         let rows = self.rows()?;
         Ok(Points::new(points, rows.features(), *rows.kernel())?)
@@ -155,7 +155,7 @@ impl<'a> Gram<'a> {
     /// Return a column of Nyström features for each row: see [`features_of`].
     ///
     /// # Errors
-    /// [`Error::Landmarks`], [`Error::Core`], [`Error::Memory`].
+    /// `ErrorKind::Landmarks`, `ErrorKind::Argument`, `ErrorKind::Memory`.
     pub fn features(&self, landmarks: &LandmarkSet) -> Result<Mat<f64>, Error> {
         match landmarks {
             LandmarkSet::Indices(rows) => features_of(&self.ground, rows),
@@ -166,7 +166,7 @@ impl<'a> Gram<'a> {
     /// Measure the trace error of landmarks, in one pass over the rows.
     ///
     /// # Errors
-    /// [`Error::Landmarks`], [`Error::Core`], [`Error::Memory`].
+    /// `ErrorKind::Landmarks`, `ErrorKind::Argument`, `ErrorKind::Memory`.
     pub fn trace_error(&self, landmarks: &LandmarkSet) -> Result<TraceError, Error> {
         match landmarks {
             LandmarkSet::Indices(rows) => trace_error(&self.ground, rows),
@@ -177,7 +177,7 @@ impl<'a> Gram<'a> {
     /// Return the kernel matrix: `N²` evaluations, `N²` numbers.
     ///
     /// # Errors
-    /// [`Error::Memory`].
+    /// `ErrorKind::Memory`.
     pub fn matrix(&self) -> Result<&Arc<Mat<f64>>, Error> {
         self.matrix.get(|| kernel_matrix(&self.ground).map(Arc::new))
     }
@@ -185,7 +185,7 @@ impl<'a> Gram<'a> {
     /// Return the eigenvalues and eigenvectors of the kernel matrix: `O(N³)`, and `N²` more numbers.
     ///
     /// # Errors
-    /// [`Error::Memory`], [`Error::Eigenvalues`].
+    /// `ErrorKind::Memory`, `ErrorKind::Landmarks`.
     pub fn eigen(&self) -> Result<&Arc<Eigen>, Error> {
         let matrix = self.matrix()?;
         self.eigen.get(|| eigen(matrix).map(Arc::new))
@@ -194,10 +194,10 @@ impl<'a> Gram<'a> {
     /// Check that the full kernel matrix is permitted for this many rows.
     ///
     /// # Errors
-    /// [`Error::WholeMatrix`], which names an alternative method.
+    /// `ErrorKind::Unsupported`, which names an alternative method.
     pub fn check_whole(&self, method: &'static str, instead: &'static str) -> Result<(), Error> {
         if self.len() > SPECTRUM_ROWS {
-            return Err(Error::WholeMatrix { method, rows: self.len(), most: SPECTRUM_ROWS, instead });
+            return Err(Error(Cause::WholeMatrix { method, rows: self.len(), most: SPECTRUM_ROWS, instead }));
         }
         Ok(())
     }
@@ -213,8 +213,8 @@ impl<'a> Gram<'a> {
 }
 
 fn no_coordinates() -> Error {
-    Error::BuiltInKernel {
+    Error(Cause::BuiltInKernel {
         problem: "a custom kernel or a kernel matrix gives no coordinates of rows".to_owned(),
         instead: "choose another method than kmeans and kmeans-snapped, which move points",
-    }
+    })
 }

@@ -1,8 +1,8 @@
 //! The rows that landmarks are selected among: under a kernel of this crate, or any others.
 
 use crate::error::Error;
-use crate::simd::{InLanes, indexed::Indexed, sample::Sample};
 use dpp_nystrom_core::{GroundSet, Points, Random, kernel::ChosenKernel};
+use dpp_nystrom_host::{simd::InLanes, simd::indexed::Indexed, simd::sample::Sample};
 use pulp::Simd;
 use std::fmt;
 
@@ -124,7 +124,12 @@ impl InLanes<f64> for AnyGround<'_> {
         }
     }
 
-    fn seeds(&self, rows: &[usize], c: usize, random: &mut Random) -> Result<Vec<usize>, Error> {
+    fn seeds(
+        &self,
+        rows: &[usize],
+        c: usize,
+        random: &mut Random,
+    ) -> Result<Vec<usize>, dpp_nystrom_host::Error> {
         match self {
             Self::Points(points) => points.seeds(rows, c, random),
             Self::Entries(ground) => Indexed(*ground).seeds(rows, c, random),

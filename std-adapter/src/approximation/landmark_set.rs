@@ -32,7 +32,7 @@ impl LandmarkSet {
     /// Return the features of the landmarks, row-major.
     ///
     /// # Errors
-    /// [`Error::Core`] for a row index out of range.
+    /// `ErrorKind::Argument` for a row index out of range.
     pub fn features(&self, source: &dyn RowSource) -> Result<Vec<f64>, Error> {
         match self {
             Self::Indices(rows) => Ok(source.gather(rows)?.rows),

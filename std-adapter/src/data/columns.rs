@@ -1,7 +1,7 @@
 //! Names and statistics of a data set's columns, and rows as slices.
 
 use crate::data::scaler::{Scaler, standardised};
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use dpp_nystrom_core::{Error as CoreError, Scalar};
 use serde::{Deserialize, Serialize};
 
@@ -36,23 +36,23 @@ impl Columns {
     /// Return the first target if all vary.
     ///
     /// # Errors
-    /// [`Error::NoTarget`], [`Error::ConstantTarget`].
+    /// `ErrorKind::Data` for no target or a constant one.
     pub fn learnable(&self) -> Result<&TargetColumn, Error> {
-        let target = self.target.as_ref().ok_or(Error::NoTarget)?;
+        let target = self.target.as_ref().ok_or(Error(Cause::NoTarget))?;
         let mut targets = std::iter::once(target).chain(&self.further);
         match (targets.find(|target| !(target.deviation > 0.0)), &self.classes) {
             (None, _) => Ok(target),
-            (Some(_), Some(classes)) => Err(Error::OneClass { name: classes.column.clone() }),
-            (Some(target), None) => Err(Error::ConstantTarget { name: target.name.clone() }),
+            (Some(_), Some(classes)) => Err(Error(Cause::OneClass { name: classes.column.clone() })),
+            (Some(target), None) => Err(Error(Cause::ConstantTarget { name: target.name.clone() })),
         }
     }
 
     /// Return the target if it is the only one and varies.
     ///
     /// # Errors
-    /// Those of [`learnable`](Self::learnable), [`Error::SeveralTargets`]: `what` takes one target.
+    /// Those of [`learnable`](Self::learnable), `ErrorKind::Unsupported`: `what` takes one target.
     pub(crate) fn single(&self, what: &'static str) -> Result<&TargetColumn, Error> {
-        if self.further.is_empty() { self.learnable() } else { Err(Error::SeveralTargets { what }) }
+        if self.further.is_empty() { self.learnable() } else { Err(Error(Cause::SeveralTargets { what })) }
     }
 }
 
@@ -117,7 +117,7 @@ impl RowSlices<'_> {
     /// Copy some rows of `dim` features, in `f64`, with their targets.
     ///
     /// # Errors
-    /// [`Error::Core`] for a row past the end.
+    /// `ErrorKind::Argument` for a row past the end.
     pub(crate) fn gather(
         &self,
         dim: usize,

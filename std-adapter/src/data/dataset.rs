@@ -6,7 +6,7 @@ use crate::data::{
     prepared::check_weights, prepared::present, scaler::Scale, scaler::Scaler, source::RowSource,
     store::open::Store, value::Value, value::Values, weights::Weights, weights::normalised,
 };
-use crate::error::{Error, check_length, check_rows};
+use crate::error::{Cause, Error, check_length, check_rows};
 use dpp_nystrom_core::Error as CoreError;
 use faer::MatRef;
 use std::borrow::Cow;
@@ -49,7 +49,7 @@ impl<'a> Dataset<'a> {
     /// Borrow rows of `features` features, row-major, in `f64` or `f32`.
     ///
     /// # Errors
-    /// [`Error::Ragged`] for a length that `features` does not divide; [`Error::Core`] for no rows, and for NaN or infinity with
+    /// `ErrorKind::Argument` for a length that `features` does not divide, and for no rows, `ErrorKind::Data` for NaN or infinity with
     /// its row and column.
     pub fn from_rows<T: Value>(rows: &'a [T], features: usize) -> Result<Self, Error> {
         Self::of(T::values(rows), features, Rows::Memory)
@@ -60,7 +60,7 @@ impl<'a> Dataset<'a> {
     /// measures distances in feature space, `k_ii + k_jj - 2 k_ij`.
     ///
     /// # Errors
-    /// As [`from_rows`](Self::from_rows); [`Error::Length`] for a matrix that is not square.
+    /// As [`from_rows`](Self::from_rows); `ErrorKind::Argument` for a matrix that is not square.
     pub fn from_gram<T: Value>(matrix: &'a [T], n: usize) -> Result<Self, Error> {
         check_length("values of the kernel matrix", n.saturating_mul(n), matrix.len())?;
         Self::of(T::values(matrix), n, Rows::Gram)
@@ -107,7 +107,7 @@ impl<'a> Dataset<'a> {
     /// Add a target for each row, in `f64` or `f32`.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there is one for each row, [`Error::Core`] unless all are finite, [`Error::StoreColumns`] for a row store, which
+    /// `ErrorKind::Argument` unless there is one for each row, `ErrorKind::Data` unless all are finite, `ErrorKind::Unsupported` for a row store, which
     /// has its own.
     pub fn with_target<T: Value>(self, target: &'a [T]) -> Result<Self, Error> {
         self.refuse_store()?;
@@ -134,7 +134,7 @@ impl<'a> Dataset<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`with_target`](Self::with_target); [`Error::NoTarget`] without names.
+    /// As [`with_target`](Self::with_target); `ErrorKind::Data` without names.
     pub fn with_targets<T: Value>(self, targets: &[T], names: &[&str]) -> Result<Self, Error> {
         self.refuse_store()?;
         check_length("targets", self.len().saturating_mul(names.len()), targets.len())?;
@@ -149,7 +149,7 @@ impl<'a> Dataset<'a> {
             ((*name).to_owned(), own.copied().collect::<Vec<f64>>())
         };
         let mut columns = names.iter().enumerate().map(column);
-        let (name, first) = columns.next().ok_or(Error::NoTarget)?;
+        let (name, first) = columns.next().ok_or(Error(Cause::NoTarget))?;
         let (target, further) = (Some((name, Values::F64(Cow::Owned(first)))), columns.collect());
         Ok(Self { target, further, ..self })
     }
@@ -158,7 +158,7 @@ impl<'a> Dataset<'a> {
     /// Labels without rows are left out.
     ///
     /// ```
-    /// use dpp_nystrom::{Dataset, data::Scale};
+    /// use dpp_nystrom::{Dataset, Scale};
     ///
     /// let x = [0.0, 1.0, 5.0];
     /// let data = Dataset::from_rows(&x, 1)?.with_classes(&[0.0, 0.0, 2.0], &["no", "never", "yes"])?;
@@ -168,12 +168,12 @@ impl<'a> Dataset<'a> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`with_target`](Self::with_target); [`Error::Unlabelled`] for a number that is no index of a label.
+    /// Those of [`with_target`](Self::with_target); `ErrorKind::Data` for a number that is no index of a label.
     pub fn with_classes(self, of_rows: &'a [f64], labels: &[&str]) -> Result<Self, Error> {
         let data = self.with_target(of_rows)?;
         let is_index = |class: f64| class >= 0.0 && class.fract() == 0.0 && class < labels.len() as f64;
         if let Some(row) = of_rows.iter().position(|&class| !is_index(class)) {
-            return Err(Error::Unlabelled { row, labels: labels.len() });
+            return Err(Error(Cause::Unlabelled { row, labels: labels.len() }));
         }
         Ok(Self { labels: Some(labels.iter().map(|&label| label.to_owned()).collect()), ..data })
     }
@@ -184,7 +184,7 @@ impl<'a> Dataset<'a> {
     /// distance and the medians of [`Scale::Robust`].
     ///
     /// ```
-    /// use dpp_nystrom::{Dataset, data::Scale};
+    /// use dpp_nystrom::{Dataset, Scale};
     ///
     /// let x = [0.0, 1.0, 5.0];
     /// let data = Dataset::from_rows(&x, 1)?.with_target(&[1.0, 2.0, 9.0])?.with_weights(&[3.0, 1.0, 0.0])?;
@@ -195,13 +195,13 @@ impl<'a> Dataset<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Length`] unless there is one for each row, [`Error::Weight`] for one that is negative or not finite, [`Error::NoWeight`] if all
-    /// are 0, [`Error::Unweighted`] for a row store or a kernel matrix.
+    /// `ErrorKind::Argument` unless there is one for each row, `ErrorKind::Data` for one that is negative or not finite, and if all
+    /// are 0, `ErrorKind::Unsupported` for a row store or a kernel matrix.
     pub fn with_weights(self, weights: &'a [f64]) -> Result<Self, Error> {
         match self.rows {
             Rows::Memory(_) => {}
-            Rows::Gram(_) => return Err(Error::Unweighted { what: "a kernel matrix" }),
-            Rows::Store(_) => return Err(Error::Unweighted { what: "a row store" }),
+            Rows::Gram(_) => return Err(Error(Cause::Unweighted { what: "a kernel matrix" })),
+            Rows::Store(_) => return Err(Error(Cause::Unweighted { what: "a row store" })),
         }
         check_length("weights of rows", self.len(), weights.len())?;
         check_weights(weights)?;
@@ -211,7 +211,7 @@ impl<'a> Dataset<'a> {
     /// Name the features, and the target if there is one; several have names already. Models, exports and messages use the names.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there is a name for each feature, [`Error::StoreColumns`] for a row store, which has its own.
+    /// `ErrorKind::Argument` unless there is a name for each feature, `ErrorKind::Unsupported` for a row store, which has its own.
     pub fn with_names(self, features: &[&str], target: &str) -> Result<Self, Error> {
         self.refuse_store()?;
         check_length("names of features", self.features(), features.len())?;
@@ -223,13 +223,13 @@ impl<'a> Dataset<'a> {
 
     fn refuse_store(&self) -> Result<(), Error> {
         let Rows::Store(store) = &self.rows else { return Ok(()) };
-        Err(Error::StoreColumns { path: store.path.clone() })
+        Err(Error(Cause::StoreColumns { path: store.path.clone() }))
     }
 
     /// Read a file: CSV, TSV, ARFF or NPY, gzipped or not. Its last column is the target.
     ///
     /// # Errors
-    /// [`Error::Table`] with the place of what cannot be read.
+    /// `ErrorKind::Table` with the place of what cannot be read.
     pub fn read(path: impl AsRef<Path>) -> Result<Dataset<'static>, Error> {
         Dataset::read_with(path, &Target::Last)
     }
@@ -237,7 +237,7 @@ impl<'a> Dataset<'a> {
     /// Read a file whose target is another column, or none.
     ///
     /// # Errors
-    /// [`Error::Table`] with the place of what cannot be read.
+    /// `ErrorKind::Table` with the place of what cannot be read.
     pub fn read_with(path: impl AsRef<Path>, target: &Target) -> Result<Dataset<'static>, Error> {
         let Table { name, feature_names, features, target, target_name, weights, .. } =
             read(path.as_ref(), target)?;
@@ -255,7 +255,7 @@ impl<'a> Dataset<'a> {
     /// Open a row store, whose rows stay on disk. They are standardised already, whatever the [`Scale`].
     ///
     /// # Errors
-    /// [`Error::Table`] if the file cannot be opened, [`Error::Store`] if it is invalid.
+    /// `ErrorKind::Table` if the file cannot be opened, `ErrorKind::Format` if it is invalid.
     pub fn open_store(path: impl AsRef<Path>) -> Result<Dataset<'static>, Error> {
         let store = Store::open(path.as_ref())?;
         let name = store.description().name.clone();
@@ -298,7 +298,7 @@ impl<'a> Dataset<'a> {
     /// in `f64`, or with [`Scale::None`] where they lie and in their precision. A row store is scaled already.
     ///
     /// ```
-    /// use dpp_nystrom::data::Scale;
+    /// use dpp_nystrom::Scale;
     /// use dpp_nystrom::{Dataset, Error};
     ///
     /// let x = [0.0_f32, 1.0, 2.0, 5.0];
@@ -309,7 +309,7 @@ impl<'a> Dataset<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Spread`] for columns whose statistics are not finite, [`Error::Memory`].
+    /// `ErrorKind::Data` for columns whose statistics are not finite, `ErrorKind::Memory`.
     pub fn source(&self, scale: Scale) -> Result<Source<'_>, Error> {
         let (values, is_gram) = match &self.rows {
             Rows::Memory(values) if scale == Scale::None && !self.needs_copy() => {
@@ -359,7 +359,7 @@ impl<'a> Dataset<'a> {
     /// set or if it does not fit into memory; otherwise its rows are read into memory.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of features, [`Error::Memory`], [`Error::OtherScale`] for a row store that does
+    /// `ErrorKind::Argument` for another number of features, `ErrorKind::Memory`, `ErrorKind::Unsupported` for a row store that does
     /// not fit into memory, and its own.
     pub(crate) fn source_by(&self, scaler: &Scaler, in_place: bool) -> Result<Source<'_>, Error> {
         check_length("features", scaler.means.len(), self.features())?;
@@ -443,7 +443,7 @@ impl Source<'_> {
 mod tests {
     use super::{Dataset, Scale, Source};
     use crate::data::{columns::RowSlices, store::write::convert, table::target::Target};
-    use crate::error::Error;
+    use crate::error::{Cause, Error};
     use crate::kernel::precision::Precision;
     use crate::observer::NoObserver;
 
@@ -454,8 +454,8 @@ mod tests {
         std::fs::write(&data, "1,2\n3,4\n").unwrap();
         convert(&data, &Target::Last, Precision::F64, &out, &NoObserver).unwrap();
         let open = || Dataset::open_store(&out).unwrap();
-        assert!(matches!(open().with_target(&[1.0, 2.0]), Err(Error::StoreColumns { .. })));
-        assert!(matches!(open().with_names(&["a"], "y"), Err(Error::StoreColumns { .. })));
+        assert!(matches!(open().with_target(&[1.0, 2.0]), Err(Error(Cause::StoreColumns { .. }))));
+        assert!(matches!(open().with_names(&["a"], "y"), Err(Error(Cause::StoreColumns { .. }))));
     }
 
     #[test]

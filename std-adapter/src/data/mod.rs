@@ -15,10 +15,10 @@ pub(crate) mod value;
 pub(crate) mod weights;
 
 pub use columns::{ClassIndices, Classes, Columns, RowSlices, TargetColumn, Targets};
-pub use dataset::{Dataset, Source};
+pub use dataset::Source;
 pub use map::Map;
 pub use moments::Moments;
 pub use prepared::{Prepared, StandardTarget};
-pub use scaler::{Scale, Scaler};
+pub use scaler::Scaler;
 pub use source::{Order, Partition, RowSource};
 pub use value::Value;

@@ -5,10 +5,10 @@ use crate::data::{
     map::Map, scaler::Scale, scaler::Scaler, table::input::Reading, table::input::Table,
     table::recipe::Recipe, weights::Weights, weights::is_weight, weights::normalised,
 };
-use crate::error::{Error, check_length};
+use crate::error::{Cause, Error, check_length};
 use crate::kernel::spec::KernelSpec;
-use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Error as CoreError, Points, Scalar, kernel::ChosenKernel};
+use dpp_nystrom_host::rng::{RngStream, stream};
 use faer::Mat;
 use rand::seq::index;
 use std::collections::HashSet;
@@ -39,11 +39,11 @@ impl StandardTarget {
     /// Scale a target of weighted rows to mean 0 and standard deviation 1.
     ///
     /// # Errors
-    /// [`Error::Spread`] for values whose statistics are not finite, or too large for predictions beside them.
+    /// `ErrorKind::Data` for values whose statistics are not finite, or too large for predictions beside them.
     pub(crate) fn of(name: String, mut values: Vec<f64>, weights: Weights<'_>) -> Result<Self, Error> {
         let statistics = Scaler::weighted(&values, 1, weights);
         if statistics.overflow().is_some() || leaves_no_room(statistics.means[0], statistics.deviations[0]) {
-            return Err(Error::Spread { column: name });
+            return Err(Error(Cause::Spread { column: name }));
         }
         statistics.apply(&mut values);
         let (mean, deviation) = (statistics.means[0], statistics.deviations[0]);
@@ -99,8 +99,8 @@ impl Prepared {
     /// before. The rows are not copied.
     ///
     /// # Errors
-    /// [`Error::TooFewRows`] for a sample larger than the table or empty, [`Error::Spread`], [`Error::Weight`] for a weight that is
-    /// negative or not finite, [`Error::NoWeight`].
+    /// `ErrorKind::Data` for a sample larger than the table or empty, for features too far apart, for a weight that is
+    /// negative or not finite, and if all weights are 0.
     pub fn new(mut table: Table, sample: Option<usize>, seed: u64) -> Result<Self, Error> {
         let present = present(&mut table)?;
         let drawn = match sample {
@@ -127,7 +127,7 @@ impl Prepared {
     /// Scale the rows, standardised ones without a map, in another way.
     ///
     /// # Errors
-    /// [`Error::Spread`].
+    /// `ErrorKind::Data` for values too far apart to be scaled.
     pub fn scaled(self, scale: Scale) -> Result<Self, Error> {
         if scale == Scale::Standard {
             return Ok(self);
@@ -136,9 +136,9 @@ impl Prepared {
         self.statistics.undo(&mut rows);
         let statistics = scale.statistics(&rows, self.dim, Weights(self.weights.as_deref()));
         if let Some(column) = statistics.overflow() {
-            return Err(Error::Spread {
+            return Err(Error(Cause::Spread {
                 column: self.feature_names.get(column).cloned().unwrap_or_default(),
-            });
+            }));
         }
         statistics.apply(&mut rows);
         Ok(Self { rows, statistics, ..self })
@@ -188,7 +188,7 @@ impl Prepared {
         let further = further.map(|(name, values)| StandardTarget::of(name.clone(), values, weights));
         prepared.further = further.collect::<Result<_, _>>()?;
         if groups.as_ref().is_some_and(|groups: &Vec<u32>| groups.iter().all(|group| *group == groups[0])) {
-            return Err(Error::OneGroup);
+            return Err(Error(Cause::OneGroup));
         }
         prepared.groups = groups;
         if let Some(labels) = &recipe.classes {
@@ -236,11 +236,13 @@ impl Prepared {
     /// mean 1.
     ///
     /// # Errors
-    /// [`Error::Spread`].
+    /// `ErrorKind::Data` for values too far apart to be scaled.
     pub(crate) fn scaled_by(table: Table, statistics: Scaler) -> Result<Self, Error> {
         let Table { name, feature_names, mut features, target, target_name, weights, .. } = table;
         if let Some(column) = statistics.overflow() {
-            return Err(Error::Spread { column: feature_names.get(column).cloned().unwrap_or_default() });
+            return Err(Error(Cause::Spread {
+                column: feature_names.get(column).cloned().unwrap_or_default(),
+            }));
         }
         statistics.apply(&mut features);
         let of_rows = Weights(weights.as_deref());
@@ -332,10 +334,10 @@ impl Prepared {
     /// model of what remains accepts files that have them, as those that are ignored.
     ///
     /// # Errors
-    /// [`Error::Core`] if none remains, [`Error::Metric`] for mapped rows.
+    /// `ErrorKind::Argument` if none remains, `ErrorKind::Unsupported` for mapped rows.
     pub fn without(self, columns: &[usize]) -> Result<Self, Error> {
         if self.statistics.map.is_some() {
-            return Err(Error::Metric { problem: "mapped rows have no columns to leave out" });
+            return Err(Error(Cause::Metric { problem: "mapped rows have no columns to leave out" }));
         }
         let places = self.table_columns().into_iter().enumerate();
         let kept =
@@ -439,9 +441,9 @@ impl Prepared {
     /// Return the target.
     ///
     /// # Errors
-    /// [`Error::NoTarget`].
+    /// `ErrorKind::Data` without a target.
     pub fn target(&self) -> Result<&StandardTarget, Error> {
-        self.target.as_ref().ok_or(Error::NoTarget)
+        self.target.as_ref().ok_or(Error(Cause::NoTarget))
     }
 
     /// Return the names and statistics of the columns.
@@ -470,7 +472,7 @@ impl Prepared {
     /// Return the target if it is the only one and varies.
     ///
     /// # Errors
-    /// Those of [`learnable`](Self::learnable), [`Error::SeveralTargets`].
+    /// Those of [`learnable`](Self::learnable), `ErrorKind::Unsupported`.
     pub fn single(&self, what: &'static str) -> Result<&StandardTarget, Error> {
         self.columns().single(what)?;
         self.target()
@@ -479,7 +481,7 @@ impl Prepared {
     /// Return the first target if all vary.
     ///
     /// # Errors
-    /// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::OneClass`].
+    /// `ErrorKind::Data` for no target, a constant one, or a single class.
     pub fn learnable(&self) -> Result<&StandardTarget, Error> {
         self.columns().learnable()?;
         self.target()
@@ -488,7 +490,7 @@ impl Prepared {
     /// Lend the rows as a ground set in `f64`.
     ///
     /// # Errors
-    /// [`Error::Bandwidth`], [`Error::Core`].
+    /// `ErrorKind::Argument`.
     pub fn ground(&self, kernel: KernelSpec) -> Result<Points<'_, f64, ChosenKernel<f64>>, Error> {
         Ok(Points::new(&self.rows, self.dim, kernel.build()?)?)
     }
@@ -496,7 +498,7 @@ impl Prepared {
     /// Copy the features of some rows, row-major, in either precision.
     ///
     /// # Errors
-    /// [`Error::Core`] for a row past the end.
+    /// `ErrorKind::Argument` for a row past the end.
     pub fn gather<T: Scalar>(&self, rows: &[usize]) -> Result<Vec<T>, Error> {
         let (features, _) = self.slices().gather(self.dim, rows)?;
         Ok(features.into_iter().map(T::from_f64).collect())
@@ -506,10 +508,10 @@ impl Prepared {
 /// Draw the numbers of `wanted` of `rows` rows, ascending; none for all of them.
 ///
 /// # Errors
-/// [`Error::TooFewRows`].
+/// `ErrorKind::Data` for fewer rows than wanted, or none.
 pub(crate) fn draw(rows: usize, wanted: usize, seed: u64) -> Result<Option<Vec<usize>>, Error> {
     if wanted > rows || wanted == 0 {
-        return Err(Error::TooFewRows { wanted, rows });
+        return Err(Error(Cause::TooFewRows { wanted, rows }));
     }
     if wanted == rows {
         return Ok(None);
@@ -539,7 +541,7 @@ impl Table {
 /// Leave out rows of weight 0, and divide the weights by their mean. Return the numbers of the rows left; none for all.
 ///
 /// # Errors
-/// [`Error::Weight`], [`Error::NoWeight`], [`Error::Length`].
+/// `ErrorKind::Data` for a weight that is negative or not finite, and if all are 0; `ErrorKind::Argument` for another number of them.
 pub(crate) fn present(table: &mut Table) -> Result<Option<Vec<usize>>, Error> {
     let Some(weights) = &table.weights else { return Ok(None) };
     check_length("weights of rows", table.rows(), weights.len())?;
@@ -556,10 +558,10 @@ pub(crate) fn present(table: &mut Table) -> Result<Option<Vec<usize>>, Error> {
 /// Check that weights are finite, at least 0, and not all 0.
 ///
 /// # Errors
-/// [`Error::Weight`], [`Error::NoWeight`].
+/// `ErrorKind::Data` for a weight that is negative or not finite, and if all are 0.
 pub(crate) fn check_weights(weights: &[f64]) -> Result<(), Error> {
     if let Some(row) = weights.iter().position(|weight| !is_weight(*weight)) {
-        return Err(Error::Weight { row, weight: weights[row] });
+        return Err(Error(Cause::Weight { row, weight: weights[row] }));
     }
-    if weights.iter().all(|&weight| weight == 0.0) { Err(Error::NoWeight) } else { Ok(()) }
+    if weights.iter().all(|&weight| weight == 0.0) { Err(Error(Cause::NoWeight)) } else { Ok(()) }
 }

@@ -81,7 +81,7 @@ pub trait RowSource: std::fmt::Debug + Sync {
     /// Copy some rows, in `f64`, with the statistics of all.
     ///
     /// # Errors
-    /// [`Error::Core`] for a row past the end; those of [`check`](Self::check).
+    /// `ErrorKind::Argument` for a row past the end; those of [`check`](Self::check).
     fn gather(&self, rows: &[usize]) -> Result<Prepared, Error>;
 
     /// Return at most `rows` rows drawn uniformly, with the statistics of all. Rows in memory are lent whole, however many
@@ -94,13 +94,13 @@ pub trait RowSource: std::fmt::Debug + Sync {
     /// Return all rows in memory.
     ///
     /// # Errors
-    /// [`Error::InMemory`] if there are too many; `what` names the method that requires it.
+    /// `ErrorKind::Unsupported` if there are too many; `what` names the method that requires it.
     fn in_memory(&self, what: &str, seed: u64) -> Result<Cow<'_, Prepared>, Error>;
 
     /// Check that the rows have not changed since the source was opened. Call this before using a result.
     ///
     /// # Errors
-    /// [`Error::Store`] for a store that was truncated or written to.
+    /// `ErrorKind::Format` for a store that was truncated or written to.
     fn check(&self) -> Result<(), Error> {
         Ok(())
     }
@@ -108,7 +108,7 @@ pub trait RowSource: std::fmt::Debug + Sync {
     /// Verify the checksum of all rows, if they have one: one pass.
     ///
     /// # Errors
-    /// [`Error::Store`].
+    /// `ErrorKind::Format`.
     fn verify(&self) -> Result<(), Error> {
         self.check()
     }

@@ -2,7 +2,7 @@
 
 use crate::data::columns::{ClassIndices, RowSlices, Targets};
 use crate::data::{prepared::StandardTarget, source::RowSource};
-use crate::error::Error;
+use crate::error::{Cause, Error};
 
 /// The scaled targets of rows.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ impl<'a> TargetRows<'a> {
     /// Take the targets of a source.
     ///
     /// # Errors
-    /// [`Error::NoTarget`].
+    /// `ErrorKind::Data` without a target.
     pub(crate) fn of(source: &'a dyn RowSource) -> Result<Self, Error> {
         if let Some(classes) = source.class_indices() {
             return Ok(Self::Classes(classes));
@@ -29,7 +29,7 @@ impl<'a> TargetRows<'a> {
             Some(RowSlices::F32(_, Some(targets))) => {
                 Ok(Self::Columns(Targets::F32(targets), source.further()))
             }
-            _ => Err(Error::NoTarget),
+            _ => Err(Error(Cause::NoTarget)),
         }
     }
 

@@ -2,9 +2,9 @@
 
 use crate::data::columns::RowSlices;
 use crate::error::Error;
-use crate::heap::zeros;
 use crate::kernel::precision::Precision;
 use dpp_nystrom_core::Scalar;
+use dpp_nystrom_host::heap::zeros;
 use std::borrow::Cow;
 
 /// A number that rows and targets may be given in: `f64` or `f32`.

@@ -2,8 +2,7 @@
 
 /// What is wrong with a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CheckpointProblem {
+pub(crate) enum CheckpointProblem {
     /// Another kind of file.
     #[error("not a checkpoint, and would be overwritten; give another file name")]
     Foreign,

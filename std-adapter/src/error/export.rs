@@ -2,8 +2,7 @@
 
 /// Why a model cannot be exported to a device.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ExportProblem {
+pub(crate) enum ExportProblem {
     /// A value out of the range of single precision.
     #[error(
         "{what} is {value:e}, out of the range of single precision; scale its column to moderate values and fit again"

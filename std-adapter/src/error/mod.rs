@@ -1,422 +1,328 @@
 //! Errors of the library: what is wrong, where, and what to do.
 //!
-//! [`Error`] covers everything; each file format has an error type of its own, without the path.
+//! [`Error`] is opaque: its [kind](Error::kind) says what it is about, accessors say where it is, and its text
+//! says all of it.
 
+pub(crate) mod cause;
 pub(crate) mod checkpoint;
 pub(crate) mod export;
+pub(crate) mod kind;
 pub(crate) mod model;
 pub(crate) mod store;
 pub(crate) mod table;
 
-pub use checkpoint::CheckpointProblem;
-pub use export::ExportProblem;
-pub use model::ModelProblem;
-pub use store::StoreProblem;
-pub use table::{Misnamed, Place, TableError, TableProblem};
+pub(crate) use cause::Cause;
+pub(crate) use export::ExportProblem;
+pub use kind::ErrorKind;
+pub(crate) use store::StoreProblem;
+pub(crate) use table::{TableError, TableProblem};
 
 use dpp_nystrom_core::Error as CoreError;
-use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
+use table::Place;
 
-/// Any error of this library, including the core's errors with advice.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// An error in a file of rows.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// Landmarks cannot be selected.
-    #[error("landmarks: {reason}; {}", advice(reason))]
-    Landmarks {
-        /// The core's reason.
-        reason: CoreError,
-    },
-    /// Ridge regression cannot be solved.
-    #[error("ridge regression: {reason}; {}", advice(reason))]
-    Regression {
-        /// The core's reason.
-        reason: CoreError,
-    },
-    /// A model cannot be exported to a device.
-    #[error("export: {0}")]
-    Export(#[from] ExportProblem),
-    /// An exported model in bytes cannot be read.
-    #[error("{}: {problem}; export it again", path.display())]
-    DeviceModel {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: CoreError,
-    },
-    /// Another error of the core.
-    #[error("{0}")]
-    Core(#[from] CoreError),
-    /// Values that do not form whole rows.
-    #[error("{values} values do not form whole rows of {features} features")]
-    Ragged {
-        /// The number of values.
-        values: usize,
-        /// The number of features of a row.
-        features: usize,
-    },
-    /// Another number of things than expected.
-    #[error("{what}: expected {expected}, found {found}")]
-    Length {
-        /// What there are too few or too many of.
-        what: &'static str,
-        /// The number expected.
-        expected: usize,
-        /// The number found.
-        found: usize,
-    },
-    /// A bandwidth out of range.
-    #[error(
-        "invalid bandwidth {sigma:?}: expected a positive number whose square and its inverse are finite"
-    )]
-    Bandwidth {
-        /// The bandwidth.
-        sigma: f64,
-    },
-    /// All rows compared are equal, or there is only one.
-    #[error(
-        "the median distance between rows is zero: all rows compared are equal, or there is only one; \
-         give the bandwidth as a number"
-    )]
-    MedianZero,
-    /// A metric that cannot be learned.
-    #[error("cannot learn a metric: {problem}")]
-    Metric {
-        /// Why, and what to do.
-        problem: &'static str,
-    },
-    /// A number of bytes of flash that is too small for any model.
-    #[error(
-        "{bytes} bytes of flash are too few: the smallest model, a line of {features} features, takes {least} in single precision"
-    )]
-    Flash {
-        /// The bytes asked for.
-        bytes: usize,
-        /// Those of the smallest model, a line in single precision.
-        least: usize,
-        /// The number of features.
-        features: usize,
-    },
-    /// Fewer rows than requested.
-    #[error("{wanted} rows requested: expected at least 1 and at most {rows}, the number available")]
-    TooFewRows {
-        /// Rows requested.
-        wanted: usize,
-        /// Rows available.
-        rows: usize,
-    },
-    /// No training rows left.
-    #[error("{test} rows to test on leave none of the {rows} to train on; hold out fewer")]
-    NoTrainingRows {
-        /// Rows to hold out.
-        test: usize,
-        /// Rows used, for training and testing together.
-        rows: usize,
-    },
-    /// Too few rows to cross-validate.
-    #[error("{rows} rows are too few to cross-validate; give the ridge as a number")]
-    Folds {
-        /// Rows available.
-        rows: usize,
-    },
-    /// The leave-one-out error of rows that are not kept.
-    #[error(
-        "the leave-one-out error reads all rows a second time, and these are not kept; cross-validate the ridge, or give \
-         it as a number"
-    )]
-    LeaveOneOut,
-    /// A regression whose numbers overflowed.
-    #[error(
-        "the regression's weights or errors are not finite: numbers of the rows, or of a state, are too large; scale the target, \
-         or leave out the state"
-    )]
-    NotFinite,
-    /// No target.
-    #[error("no target: regression needs one; name its column")]
-    NoTarget,
-    /// A constant target.
-    #[error("the target {name:?} is constant; name another column")]
-    ConstantTarget {
-        /// The column.
-        name: String,
-    },
-    /// Labels of one class.
-    #[error("the target {name:?} has one class in the rows used; classes take at least two")]
-    OneClass {
-        /// The column.
-        name: String,
-    },
-    /// The weight of a row that is negative or not finite.
-    #[error("the weight of row {row} (from 0) is {weight}: expected a finite number, at least 0")]
-    Weight {
-        /// The row.
-        row: usize,
-        /// Its weight.
-        weight: f64,
-    },
-    /// Weights that are all 0.
-    #[error("all rows have the weight 0; give some a positive weight")]
-    NoWeight,
-    /// Weights where each row counts once.
-    #[error("{what} takes no weights of rows; leave them out")]
-    Unweighted {
-        /// What takes none.
-        what: &'static str,
-    },
-    /// A class without a label.
-    #[error(
-        "the class of row {row} (from 0) is no index of a label, a whole number from 0 and less than {labels}"
-    )]
-    Unlabelled {
-        /// The row.
-        row: usize,
-        /// The number of labels.
-        labels: usize,
-    },
-    /// Leaving out single rows that belong together.
-    #[error(
-        "rows that belong together cannot be left out one by one; choose the ridge by cross-validation, or give it"
-    )]
-    LeftOutAlone,
-    /// Rows of one group.
-    #[error("the rows used are of one group; rows are held out by groups, of which it takes at least two")]
-    OneGroup,
-    /// A model of numbers where one of classes is needed.
-    #[error("the model predicts numbers, not classes; fit it to labels")]
-    NoClasses,
-    /// Several targets, or classes, where one number is learned.
-    #[error(
-        "{what} takes one target that is a number, not several targets or classes: choose one column as target, or do without it"
-    )]
-    SeveralTargets {
-        /// What takes one target.
-        what: &'static str,
-    },
-    /// Exported bytes of several outputs.
-    #[error("{}: bytes of a model with several targets or classes; predict with the model that they were exported from", path.display())]
-    DeviceOutputs {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Several targets of a row store.
-    #[error("a row store has one target, a number or classes; choose one column, or make a store for each")]
-    StoredTargets,
-    /// A target or names given to a row store.
-    #[error("{}: a row store has its own target and names; give them when it is converted", path.display())]
-    StoreColumns {
-        /// The row store.
-        path: PathBuf,
-    },
-    /// An invalid model file.
-    #[error("{}: {problem}", path.display())]
-    Model {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: ModelProblem,
-    },
-    /// Bytes that are not a fit specification.
-    #[error("invalid fit specification: both sides must use the same version of dpp-nystrom")]
-    FitSpec,
-    /// A row store too large for a method that needs its rows in memory.
-    #[error(
-        "{what} needs the rows in memory, and the store has {rows}; draw some of them, or use the method auto, kdpp or \
-         uniform, or rpcholesky on some of the rows"
-    )]
-    InMemory {
-        /// What needs them: a method, a step.
-        what: String,
-        /// Rows available.
-        rows: usize,
-    },
-    /// A checkpoint that cannot be resumed from.
-    #[error("{}: {problem}", path.display())]
-    Checkpoint {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: CheckpointProblem,
-    },
-    /// A row store that is invalid or was modified.
-    #[error("{}: {problem}", path.display())]
-    Store {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: StoreProblem,
-    },
-    /// A file that cannot be written.
-    #[error(
-        "{}: cannot be written: {source}; check the folder, its permissions and the space on the disk",
-        Shown(path)
-    )]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// A prediction that overflows.
-    #[error(
-        "row {row} (from 0): the prediction is not finite; its features are too far from the training rows, \
-         remove the row"
-    )]
-    Prediction {
-        /// The row, from 0.
-        row: usize,
-    },
-    /// A column whose mean or standard deviation is not finite, or a target beside whose values predictions would overflow.
-    #[error(
-        "column {column:?}: the values are not finite, or so large that their standard deviation or a prediction of them overflows; \
-         divide them by a power of ten"
-    )]
-    Spread {
-        /// The column.
-        column: String,
-    },
-    /// A row store whose rows are scaled otherwise than the map or model wants them.
-    #[error(
-        "the row store is scaled by other means and deviations; fit to this store, or give its rows in their own units"
-    )]
-    OtherScale,
-    /// Something that requires a kernel of this crate on rows of features.
-    #[error("{problem}; {instead}")]
-    BuiltInKernel {
-        /// What does not work with a user-defined kernel or a kernel matrix.
-        problem: String,
-        /// What to do instead.
-        instead: &'static str,
-    },
-    /// An error of a source of rows outside this crate.
-    #[error("{0}")]
-    Source(Box<dyn std::error::Error + Send + Sync>),
-    /// The observer asked to stop.
-    #[error("cancelled")]
-    Cancelled,
-    /// Out of memory.
-    #[error("out of memory: {bytes} bytes needed; use fewer landmarks or rows, or precision f32")]
-    Memory {
-        /// Bytes needed.
-        bytes: usize,
-    },
-    /// Too many rows for all eigenvalues.
-    #[error(
-        "too many rows for an eigendecomposition of the kernel matrix: {rows}, at most {most}; use fewer"
-    )]
-    SpectrumRows {
-        /// Rows available.
-        rows: usize,
-        /// The maximum.
-        most: usize,
-    },
-    /// The eigenvalue iteration did not converge.
-    #[error("the eigenvalues of the kernel matrix did not converge; try another bandwidth or other rows")]
-    Eigenvalues,
-    /// Too many rows for a method that stores the whole kernel matrix.
-    #[error(
-        "too many rows for the method {method}, which stores the whole kernel matrix: {rows}, at most {most}; use the \
-         method {instead}, or fewer rows"
-    )]
-    WholeMatrix {
-        /// The method.
-        method: &'static str,
-        /// Rows available.
-        rows: usize,
-        /// Maximum number of rows.
-        most: usize,
-        /// A method without this limit.
-        instead: &'static str,
-    },
-    /// Landmarks that are points rather than rows, and cannot be refined.
-    #[error(
-        "cannot refine the landmarks of {method}: they are points, not rows; use the method kmeans-snapped, or select \
-         without refinement"
-    )]
-    NoRows {
-        /// The method.
-        method: &'static str,
-    },
-    /// No allowed number of landmarks reaches the tolerance.
-    #[error(
-        "{method}: no set of up to {most} landmarks has a {criterion} within {tolerance:?}; the smallest found is {least:.4e}, \
-         with {landmarks} landmarks; increase the tolerance or the maximum, or use a wider bandwidth or another method"
-    )]
-    Tolerance {
-        /// The tolerance.
-        tolerance: f64,
-        /// The error criterion, as text.
-        criterion: String,
-        /// The maximum number of landmarks.
-        most: usize,
-        /// The smallest error found.
-        least: f64,
-        /// The number of landmarks with that error.
-        landmarks: usize,
-        /// The method.
-        method: &'static str,
-    },
-    /// A parameter out of range.
-    #[error("invalid {option} {value}: expected at least 1 and at most {most}")]
-    OutOfRange {
-        /// The parameter: `rank`, `columns` or `experts`.
-        option: &'static str,
-        /// Its value.
-        value: usize,
-        /// The maximum.
-        most: usize,
-    },
+/// An error of this library.
+///
+/// Its text says what is wrong, where, and what to do. Its [source](std::error::Error::source) is the error of the core,
+/// of the operating system or of a user's [`RowSource`](crate::data::RowSource), if there is one.
+///
+/// ```
+/// use dpp_nystrom::data::table::{self, Target};
+/// use dpp_nystrom::ErrorKind;
+///
+/// let missing = table::read("no such file.csv".as_ref(), &Target::Last).unwrap_err();
+/// assert_eq!(missing.kind(), ErrorKind::File);
+/// assert_eq!(missing.path(), Some("no such file.csv".as_ref()));
+/// assert_eq!(missing.advice().as_deref(), Some("check the spelling and the folder"));
+/// ```
+#[derive(thiserror::Error)]
+#[error(transparent)]
+pub struct Error(pub(crate) Cause);
+
+impl Error {
+    /// Create an error from one of the caller's own, for a [`Selector`](crate::landmarks::Selector) or a
+    /// [`RowSource`](crate::data::RowSource): its text is that of `source`.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Error, ErrorKind};
+    ///
+    /// let error = Error::new(ErrorKind::Data, "row 3 is a duplicate; remove it");
+    /// assert_eq!(error.kind(), ErrorKind::Data);
+    /// assert_eq!(error.advice().as_deref(), Some("remove it"));
+    /// ```
+    pub fn new(kind: ErrorKind, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self(Cause::Other(kind, source.into()))
+    }
+
+    /// Create the error of landmarks that cannot be selected, for the core's reason.
+    pub fn landmarks(reason: CoreError) -> Self {
+        Self(Cause::Landmarks { reason })
+    }
+
+    /// Create the error of a regression that cannot be solved, for the core's reason.
+    pub fn regression(reason: CoreError) -> Self {
+        Self(Cause::Regression { reason })
+    }
+
+    /// Create the error of a parameter that is not in the range `1..=most`.
+    pub fn out_of_range(option: &'static str, value: usize, most: usize) -> Self {
+        Self(Cause::OutOfRange { option, value, most })
+    }
+
+    /// Create the error of a file that cannot be opened for reading.
+    pub fn open(path: impl Into<PathBuf>, source: io::Error) -> Self {
+        TableError::new(path, TableProblem::Open(source)).into()
+    }
+
+    /// Create the error of a file that cannot be written; `-` is standard output.
+    pub fn write(path: impl Into<PathBuf>, source: io::Error) -> Self {
+        Self(Cause::Write { path: path.into(), source })
+    }
+
+    /// Return what the error is about.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind()
+    }
+
+    /// Return the core's reason, if it is one.
+    pub fn core(&self) -> Option<CoreError> {
+        match self.0 {
+            Cause::Core(reason) | Cause::Landmarks { reason } | Cause::Regression { reason } => Some(reason),
+            Cause::DeviceModel { problem, .. } | Cause::Export(ExportProblem::Device(problem)) => {
+                Some(problem)
+            }
+            _ => None,
+        }
+    }
+
+    /// Return the caller's own error that [`new`](Self::new) took.
+    ///
+    /// # Errors
+    /// This error, if it is another.
+    pub fn into_inner(self) -> Result<Box<dyn std::error::Error + Send + Sync>, Self> {
+        match self.0 {
+            Cause::Other(_, source) => Ok(source),
+            cause => Err(Self(cause)),
+        }
+    }
+
+    /// Count the row of an error in a block of rows among all rows, `before` of which come before the block.
+    #[must_use]
+    pub fn after_rows(mut self, before: usize) -> Self {
+        if let Cause::Prediction { row } | Cause::Core(CoreError::NotFinite { row, .. }) = &mut self.0 {
+            *row += before;
+        }
+        self
+    }
+
+    /// Return the operating system's reason why a file cannot be opened, read or written.
+    pub fn io(&self) -> Option<io::ErrorKind> {
+        match &self.0 {
+            Cause::Write { source, .. } => Some(source.kind()),
+            Cause::Table(error) => match &error.problem {
+                TableProblem::Open(source) | TableProblem::Read(source) => Some(source.kind()),
+                TableProblem::Directory => Some(io::ErrorKind::IsADirectory),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Return the name of the problem, `NotANumber` for example: finer than the [kind](Self::kind), for a program that
+    /// advises in words of its own. A name is not reused for something else.
+    pub fn name(&self) -> String {
+        let debug = match &self.0 {
+            Cause::Table(error) => match error.problem {
+                TableProblem::Dropped { dropped, rows, .. } if dropped == rows => "AllDropped".to_owned(),
+                ref problem => format!("{problem:?}"),
+            },
+            Cause::Export(problem) => format!("Export{problem:?}"),
+            Cause::Model { problem, .. } | Cause::ModelBytes(problem) => format!("Model{problem:?}"),
+            Cause::Store { problem, .. } => format!("Store{problem:?}"),
+            Cause::Checkpoint { problem, .. } => format!("Checkpoint{problem:?}"),
+            cause => format!("{cause:?}"),
+        };
+        debug.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default().to_owned()
+    }
+
+    /// Return the file, as it was named; `-` is a standard stream.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.0 {
+            Cause::Table(TableError { path, .. })
+            | Cause::DeviceModel { path, .. }
+            | Cause::DeviceOutputs { path }
+            | Cause::StoreColumns { path }
+            | Cause::Model { path, .. }
+            | Cause::Checkpoint { path, .. }
+            | Cause::Store { path, .. }
+            | Cause::Write { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Return the line of a text, or the row of an array in a file, from 1.
+    pub fn line(&self) -> Option<u64> {
+        match &self.0 {
+            Cause::Table(error) => match error.place {
+                Place::Whole => None,
+                Place::Line(line) | Place::Field(line, ..) | Place::Entry(line, _) => Some(line),
+            },
+            _ => None,
+        }
+    }
+
+    /// Return the row, from 0, among the rows given or in a row store.
+    pub fn row(&self) -> Option<usize> {
+        match self.0 {
+            Cause::Weight { row, .. }
+            | Cause::Unlabelled { row, .. }
+            | Cause::Prediction { row }
+            | Cause::Store {
+                problem: StoreProblem::NotFinite { row, .. } | StoreProblem::NoClass { row },
+                ..
+            }
+            | Cause::Export(ExportProblem::Row { row, .. })
+            | Cause::Core(CoreError::NotFinite { row, .. })
+            | Cause::Landmarks { reason: CoreError::NotFinite { row, .. } } => Some(row),
+            _ => None,
+        }
+    }
+
+    /// Return the name of the column or feature.
+    pub fn column(&self) -> Option<&str> {
+        match &self.0 {
+            Cause::Table(TableError { place: Place::Field(_, _, name), .. }) => Some(name),
+            Cause::Table(error) => error.problem.column(),
+            Cause::Spread { column: name }
+            | Cause::ConstantTarget { name }
+            | Cause::OneClass { name }
+            | Cause::Store { problem: StoreProblem::NotFinite { column: name, .. }, .. }
+            | Cause::Export(
+                ExportProblem::Row { feature: name, .. } | ExportProblem::Spread { feature: name, .. },
+            ) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Return what is wrong by its own name: the value as it is written, or the parameter or limit that is passed.
+    pub fn subject(&self) -> Option<&str> {
+        match &self.0 {
+            Cause::Table(error) => error.problem.subject(),
+            Cause::OutOfRange { option, .. } => Some(option),
+            Cause::InMemory { what, .. } => Some(what),
+            Cause::Unweighted { what } | Cause::SeveralTargets { what } | Cause::Length { what, .. } => {
+                Some(what)
+            }
+            _ => None,
+        }
+    }
+
+    /// Return what to do about it: what follows the last semicolon of the text.
+    pub fn advice(&self) -> Option<String> {
+        self.to_string().rsplit_once("; ").map(|(_, advice)| advice.to_owned())
+    }
 }
 
-/// Wrap the core's reason why landmarks cannot be selected.
-pub(crate) fn landmarks_error(reason: CoreError) -> Error {
-    Error::Landmarks { reason }
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<CoreError> for Error {
+    fn from(error: CoreError) -> Self {
+        Self(Cause::Core(error))
+    }
+}
+
+impl From<TableError> for Error {
+    fn from(error: TableError) -> Self {
+        Self(Cause::Table(error))
+    }
+}
+
+impl From<dpp_nystrom_host::Error> for Error {
+    fn from(error: dpp_nystrom_host::Error) -> Self {
+        use dpp_nystrom_host::Error as Host;
+        Self(match error {
+            Host::Cancelled => Cause::Cancelled,
+            Host::Core(reason) => Cause::Core(reason),
+            Host::Landmarks(reason) => Cause::Landmarks { reason },
+            Host::Memory { bytes } => Cause::Memory { bytes },
+            Host::Write { path, source } => Cause::Write { path, source },
+        })
+    }
+}
+
+impl From<ExportProblem> for Error {
+    fn from(problem: ExportProblem) -> Self {
+        Self(Cause::Export(problem))
+    }
 }
 
 /// Check that values form whole rows.
 pub(crate) fn check_rows(values: usize, features: usize) -> Result<(), Error> {
-    if values.is_multiple_of(features.max(1)) { Ok(()) } else { Err(Error::Ragged { values, features }) }
+    if values.is_multiple_of(features.max(1)) {
+        Ok(())
+    } else {
+        Err(Error(Cause::Ragged { values, features }))
+    }
 }
 
 /// Check that there are as many as expected.
 pub(crate) fn check_length(what: &'static str, expected: usize, found: usize) -> Result<(), Error> {
-    if found == expected { Ok(()) } else { Err(Error::Length { what, expected, found }) }
+    if found == expected { Ok(()) } else { Err(Error(Cause::Length { what, expected, found })) }
 }
 
-/// Wrap the core's reason why a regression cannot be solved.
-pub(crate) fn regression_error(reason: CoreError) -> Error {
-    Error::Regression { reason }
-}
+#[cfg(test)]
+mod tests {
+    use super::{Cause, CoreError, Error, ErrorKind, Place, StoreProblem, TableError, TableProblem};
+    use std::error::Error as _;
+    use std::io;
 
-/// Displays a path, and `-` as standard output.
-struct Shown<'a>(&'a Path);
+    #[test]
+    fn accessors_say_what_the_text_says() {
+        let place = Place::Field(3, 2, "area".into());
+        let error = Error::from(TableError {
+            path: "a.csv".into(),
+            place,
+            problem: TableProblem::NotANumber("1,5".into()),
+        });
+        assert_eq!((error.kind(), error.name().as_str()), (ErrorKind::Table, "NotANumber"));
+        assert_eq!(
+            (error.path(), error.line(), error.column()),
+            (Some("a.csv".as_ref()), Some(3), Some("area"))
+        );
+        assert_eq!((error.subject(), error.row(), error.io()), (Some("1,5"), None, None));
+        assert!(
+            error.to_string().starts_with("a.csv, line 3, column 2 (\"area\"): \"1,5\" is not a number;")
+        );
 
-impl Display for Shown<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        if self.0.as_os_str() == "-" { f.write_str("standard output") } else { self.0.display().fmt(f) }
+        let problem = StoreProblem::NotFinite { row: 7, column: "y".into() };
+        let error = Error(Cause::Store { path: "a.rows".into(), problem });
+        assert_eq!((error.kind(), error.name().as_str()), (ErrorKind::Format, "StoreNotFinite"));
+        assert_eq!((error.row(), error.column()), (Some(7), Some("y")));
+        assert_eq!(error.advice().as_deref(), Some("convert the rows again"));
+
+        let error = Error::open("none", io::ErrorKind::NotFound.into());
+        assert_eq!((error.kind(), error.io()), (ErrorKind::File, Some(io::ErrorKind::NotFound)));
+        assert_eq!(error.name(), "Open");
     }
-}
 
-/// Return what to do about an error of the core.
-fn advice(reason: &CoreError) -> &'static str {
-    match reason {
-        CoreError::Empty => "use at least one landmark",
-        CoreError::TooManyLandmarks { .. } => "use fewer landmarks or more rows",
-        CoreError::RankDeficient { rank: 0, .. } => "the kernel of every row with itself must be positive",
-        CoreError::RankDeficient { .. } => {
-            "use fewer landmarks, a smaller bandwidth or another kernel (duplicate rows count once)"
-        }
-        CoreError::NotPositive { .. } => "omit that row, or use a larger ridge or a smaller bandwidth",
-        CoreError::Duplicate { .. } => "list each row once",
-        CoreError::OutOfRange { .. } => "rows count from 0",
-        CoreError::NotFinite { .. } => "scale the features, or use another kernel or bandwidth",
-        CoreError::Ridge => {
-            "expected a positive number that stays finite when multiplied by the number of rows"
-        }
-        _ => "check the arguments",
+    #[test]
+    fn reasons_of_the_core_and_of_callers_are_kept() {
+        let reason = CoreError::NotFinite { row: 2, column: 0 };
+        let error = Error::from(reason).after_rows(100);
+        assert_eq!((error.kind(), error.row()), (ErrorKind::Data, Some(102)));
+        assert_eq!(error.core(), Some(CoreError::NotFinite { row: 102, column: 0 }));
+        let error = Error::landmarks(CoreError::Empty);
+        assert_eq!((error.kind(), error.core()), (ErrorKind::Landmarks, Some(CoreError::Empty)));
+        assert!(error.source().is_some_and(|source| source.downcast_ref() == Some(&CoreError::Empty)));
+        let own = Error::new(ErrorKind::Other, io::Error::from(io::ErrorKind::TimedOut));
+        assert_eq!(own.name(), "Other");
+        let inner = own.into_inner().unwrap().downcast::<io::Error>().unwrap();
+        assert_eq!(inner.kind(), io::ErrorKind::TimedOut);
+        assert!(Error::landmarks(CoreError::Empty).into_inner().is_err());
     }
 }

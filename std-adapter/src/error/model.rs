@@ -2,8 +2,7 @@
 
 /// What is wrong with a model file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ModelProblem {
+pub(crate) enum ModelProblem {
     /// Another kind of file.
     #[error("not a dpp-nystrom model; give the file of one, or fit one")]
     Foreign,

@@ -2,8 +2,7 @@
 
 /// What is wrong with a row store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreProblem {
+pub(crate) enum StoreProblem {
     /// Another kind of file.
     #[error("not a row store; give the file of one, or convert the rows")]
     Foreign,

@@ -7,28 +7,21 @@ use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 /// An error in reading a file of rows.
-///
-/// ```
-/// use dpp_nystrom::data::table;
-/// use dpp_nystrom::error::TableProblem;
-///
-/// let missing = table::read("no such file.csv".as_ref(), &table::Target::Last);
-/// assert!(matches!(missing.unwrap_err().problem, TableProblem::Open(_)));
-/// ```
 #[derive(Debug, thiserror::Error)]
 #[error("{}{place}: {problem}", Shown(path))]
-pub struct TableError {
+pub(crate) struct TableError {
     /// The file; `-` is standard input.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Where in the file.
-    pub place: Place,
+    pub(crate) place: Place,
     /// What is wrong there.
-    pub problem: TableProblem,
+    #[source]
+    pub(crate) problem: TableProblem,
 }
 
 impl TableError {
     /// Create an error about a file as a whole.
-    pub fn new(path: impl Into<PathBuf>, problem: TableProblem) -> Self {
+    pub(crate) fn new(path: impl Into<PathBuf>, problem: TableProblem) -> Self {
         Self { path: path.into(), place: Place::Whole, problem }
     }
 }
@@ -42,8 +35,7 @@ impl From<TableProblem> for TableError {
 
 /// A place in a file of rows. Lines, rows and columns count from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Place {
+pub(crate) enum Place {
     /// The file as a whole.
     Whole,
     /// A line of text.
@@ -67,11 +59,10 @@ impl Display for Place {
 
 /// What is wrong with a file of rows, and what to do. Names and values are cut to forty characters.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TableProblem {
+pub(crate) enum TableProblem {
     /// The file cannot be opened.
     #[error("cannot be opened: {0}; {advice}", advice = advice(.0, "check the path"))]
-    Open(io::Error),
+    Open(#[source] io::Error),
     /// The receiver of the rows stopped reading.
     #[error("reading was stopped")]
     Stopped,
@@ -80,10 +71,10 @@ pub enum TableProblem {
     Directory,
     /// Reading failed after the file was opened.
     #[error("reading failed: {0}; {advice}", advice = advice(.0, "check the disk or the pipe and try again"))]
-    Read(io::Error),
+    Read(#[source] io::Error),
     /// The gzip data is damaged or truncated.
     #[error("damaged gzip data: {0}; fetch or compress the file again")]
-    Gzip(io::Error),
+    Gzip(#[source] io::Error),
     /// An unsupported file format.
     #[error("{0} is not a supported format; convert it to CSV, TSV, ARFF or NPY (each may be gzipped)")]
     Format(String),
@@ -92,12 +83,12 @@ pub enum TableProblem {
     Empty,
     /// A header without rows.
     #[error("there are no rows after the header; add at least one row of numbers")]
-    NoRows,
+    HeaderAlone,
     /// A row with too few or too many fields.
     #[error(
         "expected {expected} fields, found {found}; complete the row, or check the delimiter and the quotes"
     )]
-    Ragged {
+    RaggedRow {
         /// Fields in the rows before.
         expected: usize,
         /// Fields in this row.
@@ -207,12 +198,12 @@ pub enum TableProblem {
     },
     /// A negative weight, as written.
     #[error("the weight {0:?} is negative: expected a number, at least 0; a row of weight 0 is left out")]
-    Weight(String),
+    NegativeWeight(String),
     /// Weights of which none is positive.
     #[error(
         "no row is left: all weights are 0, or the other rows have gaps; give some rows a positive weight"
     )]
-    NoWeight,
+    NoRowWithWeight,
     /// Words or gaps to be filled in what can be read once only.
     #[error(
         "words and gaps to be filled take two passes over the rows; give a file in place of standard input"
@@ -265,10 +256,10 @@ pub enum TableProblem {
     Missing(String),
     /// NaN, an infinity, or a number out of the range of `f64`, as text.
     #[error("{0:?} is not a finite number; replace it, or remove the row or the column")]
-    NotFinite(String),
+    NotFiniteValue(String),
     /// NaN or an infinity in an NPY array.
     #[error("{0} is not a finite number; replace it, or remove the row or the column")]
-    NotFiniteEntry(f64),
+    NotFiniteEntry(String),
     /// Two columns with the same name.
     #[error("columns {first} and {second} are both called {name:?}; rename one of them")]
     DuplicateColumn {
@@ -380,7 +371,7 @@ pub enum TableProblem {
         "the model needs {expected} feature columns, and the file has {found}; \
          give the columns the model was fitted on"
     )]
-    Length {
+    FeatureCount {
         /// Features of the model.
         expected: usize,
         /// Columns of the file, a nominal attribute counted once per value.
@@ -408,6 +399,48 @@ pub enum TableProblem {
 }
 
 impl TableProblem {
+    /// Return the name of the column that it is about.
+    pub(crate) fn column(&self) -> Option<&str> {
+        match self {
+            Self::TooManyLevels { column, .. }
+            | Self::TooManyClasses { column, .. }
+            | Self::EmptyColumn(column)
+            | Self::NumbersAsWords { column, .. }
+            | Self::DuplicateColumn { name: column, .. }
+            | Self::UnknownTarget { name: column, .. }
+            | Self::NominalTarget(column)
+            | Self::AttributeType { column, .. }
+            | Self::SeveralColumns(column)
+            | Self::FeatureAsId(column) => Some(column),
+            Self::TwoRoles { column, .. } => Some(column),
+            Self::UnknownColumn { name, .. } => Some(&name.name),
+            _ => None,
+        }
+    }
+
+    /// Return the value as it is written, or the name of the limit.
+    pub(crate) fn subject(&self) -> Option<&str> {
+        match self {
+            Self::Format(text)
+            | Self::Libsvm(text)
+            | Self::NegativeWeight(text)
+            | Self::NotANumber(text)
+            | Self::Commas(text)
+            | Self::Point(text)
+            | Self::LabelBreak(text)
+            | Self::Missing(text)
+            | Self::NotFiniteValue(text)
+            | Self::NotFiniteEntry(text)
+            | Self::UndeclaredValue(text)
+            | Self::UnseenValue(text)
+            | Self::NpyShape(text)
+            | Self::NpyType(text) => Some(text),
+            Self::NumbersAsWords { word, .. } => Some(word),
+            Self::Limit { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+
     /// Locate the problem in a line.
     pub(crate) fn at_line(self, line: u64) -> TableError {
         TableError { path: PathBuf::new(), place: Place::Line(line), problem: self }
@@ -425,11 +458,11 @@ impl Display for Shown<'_> {
 
 /// A name that does not match, and the nearest that is not matched either, if one is near.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misnamed {
+pub(crate) struct Misnamed {
     /// The name.
-    pub name: String,
+    pub(crate) name: String,
     /// The nearest other.
-    pub nearest: Option<String>,
+    pub(crate) nearest: Option<String>,
 }
 
 impl Misnamed {

@@ -2,7 +2,7 @@
 
 use crate::approximation::landmark_set::LandmarkSet;
 use crate::data::{columns::TargetColumn, dataset::Dataset};
-use crate::error::{Error, regression_error};
+use crate::error::{Cause, Error};
 use crate::estimators::nystroem::{Input, Nystroem};
 use crate::kernel::precision::Precision;
 use crate::model::trained::Model;
@@ -70,8 +70,8 @@ impl KernelRidgeParams<'_, dpp_nystrom_core::kernel::ChosenKernel<f64>> {
     /// Fit a model that can be saved and exported.
     ///
     /// # Errors
-    /// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Regression`], [`Error::Memory`], errors of the data
-    /// set; [`Error::BuiltInKernel`] for a map of a kernel matrix, for which [`fit_features`](Self::fit_features) is
+    /// `ErrorKind::Data` for no target or a constant one, `ErrorKind::Regression`, `ErrorKind::Memory`, errors of the data
+    /// set; `ErrorKind::Unsupported` for a map of a kernel matrix, for which [`fit_features`](Self::fit_features) is
     /// available.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<Model, Error> {
         self.fit_observed(data, &NoObserver).map(|fitted| fitted.model)
@@ -80,11 +80,11 @@ impl KernelRidgeParams<'_, dpp_nystrom_core::kernel::ChosenKernel<f64>> {
     /// [`fit`](Self::fit), reporting progress to an observer, and return the errors of the fit along with the model.
     ///
     /// # Errors
-    /// Those of [`fit`](Self::fit), [`Error::Cancelled`].
+    /// Those of [`fit`](Self::fit), `ErrorKind::Cancelled`.
     pub fn fit_observed(&self, data: &Dataset<'_>, observer: &dyn Observer) -> Result<Fitted, Error> {
         let (Input::Points { all, .. }, Some(kernel)) = (&self.map.input, self.map.spec) else {
             let problem = "a model of a kernel matrix cannot be saved".to_owned();
-            return Err(Error::BuiltInKernel { problem, instead: "fit with fit_features" });
+            return Err(Error(Cause::BuiltInKernel { problem, instead: "fit with fit_features" }));
         };
         let source = self.map.source(data)?;
         let params = FitParams { kernel, ridge: self.ridge, precision: self.precision, seed: self.seed };
@@ -101,7 +101,7 @@ impl<'m, K: Kernel<f64> + Clone + Sync> KernelRidgeParams<'m, K> {
     /// Fit weights to the map's features, for any kernel, in `f64`.
     ///
     /// # Errors
-    /// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Regression`], [`Error::Memory`], [`Error::Unweighted`] for a data
+    /// `ErrorKind::Data` for no target or a constant one, `ErrorKind::Regression`, `ErrorKind::Memory`, `ErrorKind::Unsupported` for a data
     /// set with weights, errors of the data set.
     pub fn fit_features(&self, data: &Dataset<'_>) -> Result<FeatureRidge<'m, K>, Error> {
         let source = self.map.source(data)?;
@@ -125,7 +125,7 @@ impl<'m, K: Kernel<f64> + Clone + Sync> KernelRidgeParams<'m, K> {
         let empty = vec![Accumulator::empty(rank)?; count];
         let (weights, quality) = Accumulator::on_all(&empty, |parts| {
             for ((phi, &value), &fold) in phi.chunks_exact(rank).zip(&target.values).zip(&folds) {
-                parts[usize::from(fold)].add(phi, value).map_err(regression_error)?;
+                parts[usize::from(fold)].add(phi, value).map_err(Error::regression)?;
             }
             solve(parts, &ridge, &NoObserver)
         })?;

@@ -84,7 +84,7 @@ impl LandmarkRidge {
     /// [`fit`](Self::fit), reporting progress to an observer, and return the errors of the fit along with the model.
     ///
     /// # Errors
-    /// Those of [`fit`](Self::fit), [`Error::Cancelled`].
+    /// Those of [`fit`](Self::fit), `ErrorKind::Cancelled`.
     pub fn fit_observed(&self, data: &Dataset<'_>, observer: &dyn Observer) -> Result<Fitted, Error> {
         let Self { ref landmarks, kernel, ref selector, ridge, scale, seed } = *self;
         let source = data.source(scale)?;

@@ -11,8 +11,7 @@ use crate::data::{
     columns::Columns, dataset::Dataset, dataset::Rows, dataset::Source, prepared::Prepared, scaler::Scale,
     source::RowSource,
 };
-use crate::error::{Error, check_length, check_rows, landmarks_error};
-use crate::heap::{Heap, zeros};
+use crate::error::{Cause, Error, check_length, check_rows};
 use crate::kernel::{params::KernelParams, precision::Precision, spec::KernelSpec};
 use crate::landmarks::{
     chain::select_with_data, methods::auto::Auto, selection::Selection, selector::Selector,
@@ -23,6 +22,7 @@ use crate::pipeline::{self, Landmarks as Wanted, Params};
 use crate::regression::ridge::Ridge;
 use dpp_nystrom_core::kernel::{ChosenKernel, Kernel};
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Matrix, Points};
+use dpp_nystrom_host::heap::{Heap, zeros};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Mat, MatMut, Par};
 use rayon::prelude::*;
@@ -115,7 +115,7 @@ impl<P> NystroemParams<P> {
     }
 
     /// Set a user-defined kernel, on scaled rows. It is evaluated pair by pair; everything else runs as for a built-in kernel,
-    /// on all threads. Kmeans and KmeansSnapped, which move points, return [`Error::BuiltInKernel`]; Auto does not choose them.
+    /// on all threads. Kmeans and KmeansSnapped, which move points, return `ErrorKind::Unsupported`; Auto does not choose them.
     pub fn custom_kernel<K: Kernel<f64> + Clone + Sync>(self, kernel: K) -> NystroemParams<CustomKernel<K>> {
         let Self { c, selector, settings, .. } = self;
         NystroemParams { c, kernel: CustomKernel(kernel), selector, settings }
@@ -149,8 +149,8 @@ impl NystroemParams {
     /// Fit the map to a data set: scale its rows, choose the bandwidth, select landmarks, factor `K_CC`.
     ///
     /// # Errors
-    /// [`Error::Spread`], [`Error::MedianZero`], [`Error::Bandwidth`], [`Error::Landmarks`], [`Error::Memory`], and
-    /// errors of the selector. For a kernel matrix, [`Error::BuiltInKernel`] for a selector that needs features.
+    /// `ErrorKind::Data` for rows that cannot be scaled, `ErrorKind::Argument`, `ErrorKind::Landmarks`, `ErrorKind::Memory`, and
+    /// errors of the selector. For a kernel matrix, `ErrorKind::Unsupported` for a selector that needs features.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<Nystroem, Error> {
         self.fit_observed(data, &NoObserver)
     }
@@ -158,7 +158,7 @@ impl NystroemParams {
     /// [`fit`](Self::fit), reporting progress to an observer, which can cancel the fit.
     ///
     /// # Errors
-    /// Those of [`fit`](Self::fit), [`Error::Cancelled`].
+    /// Those of [`fit`](Self::fit), `ErrorKind::Cancelled`.
     pub fn fit_observed(&self, data: &Dataset<'_>, observer: &dyn Observer) -> Result<Nystroem, Error> {
         let source = data.source(self.settings.scale)?;
         let Settings { precision, seed, .. } = self.settings;
@@ -188,7 +188,7 @@ impl<K: Kernel<f64> + Clone + Sync> NystroemParams<CustomKernel<K>> {
     /// Fit the map to the rows of a data set.
     ///
     /// # Errors
-    /// Those of [`NystroemParams::fit`]; [`Error::BuiltInKernel`] for selectors that need one of the kernels of
+    /// Those of [`NystroemParams::fit`]; `ErrorKind::Unsupported` for selectors that need one of the kernels of
     /// [`crate::kernel`], and for data that is a kernel matrix or a row store.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<Nystroem<K>, Error> {
         self.fit_observed(data, &NoObserver)
@@ -197,17 +197,17 @@ impl<K: Kernel<f64> + Clone + Sync> NystroemParams<CustomKernel<K>> {
     /// [`fit`](Self::fit), reporting progress to an observer, which can cancel the fit.
     ///
     /// # Errors
-    /// Those of [`fit`](Self::fit), [`Error::Cancelled`].
+    /// Those of [`fit`](Self::fit), `ErrorKind::Cancelled`.
     pub fn fit_observed(&self, data: &Dataset<'_>, observer: &dyn Observer) -> Result<Nystroem<K>, Error> {
         let source = data.source(self.settings.scale)?;
         if let Source::Store(_) = source {
             let problem = "a row store does not work with a custom kernel".to_owned();
-            return Err(Error::BuiltInKernel { problem, instead: "give the rows in memory" });
+            return Err(Error(Cause::BuiltInKernel { problem, instead: "give the rows in memory" }));
         }
         let rows = source.as_rows().in_memory("a custom kernel", self.settings.seed)?;
         if let Rows::Gram(_) = data.rows {
             let problem = "a kernel matrix does not work with a custom kernel".to_owned();
-            return Err(Error::BuiltInKernel { problem, instead: "fit to it without custom_kernel" });
+            return Err(Error(Cause::BuiltInKernel { problem, instead: "fit to it without custom_kernel" }));
         }
         let kernel = self.kernel.0.clone();
         let ground = Points::new(&rows.rows, rows.dim, kernel.clone())?;
@@ -252,11 +252,11 @@ impl Nystroem {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Ragged`], [`Error::Spread`] for a scaler that is not finite or of other features, [`Error::Bandwidth`],
-    /// [`Error::Landmarks`], [`Error::Memory`].
+    /// `ErrorKind::Data` for a scaler that is not finite or of other features, `ErrorKind::Argument`,
+    /// `ErrorKind::Landmarks`, `ErrorKind::Memory`.
     pub fn of_landmarks(columns: Columns, landmarks: Vec<f64>, kernel: KernelSpec) -> Result<Self, Error> {
         if !columns.scaler.is_well_formed(columns.features()) {
-            return Err(Error::Spread { column: columns.name });
+            return Err(Error(Cause::Spread { column: columns.name }));
         }
         check_rows(landmarks.len(), columns.width())?;
         let rows = Prepared::of(columns, landmarks.clone(), None, None);
@@ -289,7 +289,7 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
         settings: Settings,
     ) -> Result<Self, Error> {
         let mut heap = Heap::new(gram.len().isqrt())?;
-        let ground = Matrix::new(gram).map_err(landmarks_error)?;
+        let ground = Matrix::new(gram).map_err(Error::landmarks)?;
         let independent = independent_points(&ground, &mut heap)?;
         let kept = independent.members().to_vec();
         let rank = kept.len();
@@ -311,7 +311,7 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// maps to the landmarks.
     ///
     /// # Errors
-    /// [`Error::Eigenvalues`] if the decomposition of the map does not converge.
+    /// `ErrorKind::Landmarks` if the decomposition of the map does not converge.
     pub fn landmark_points(&self) -> Result<Vec<f64>, Error> {
         match &self.input {
             Input::Points { all, .. } => unscaled(&self.columns.scaler, all.clone()),
@@ -338,8 +338,8 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// of a kernel matrix, a row holds the kernel of a point with all rows of that matrix.
     ///
     /// # Errors
-    /// [`Error::Ragged`] if the length of `rows` is not a multiple of the number of features, [`Error::Core`] if a kernel value is not
-    /// finite; [`Error::Memory`].
+    /// `ErrorKind::Argument` if the length of `rows` is not a multiple of the number of features, `ErrorKind::Argument` if a kernel value is not
+    /// finite; `ErrorKind::Memory`.
     pub fn transform(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
         self.transform_by(rows, self.columns.features(), |raw, row| self.columns.scaler.apply_row(raw, row))
     }
@@ -402,8 +402,8 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// For a row store, it is measured on 65,536 rows drawn at random.
     ///
     /// # Errors
-    /// [`Error::Length`] for other features, and for a map of a kernel matrix unless there are as many rows as features;
-    /// [`Error::Core`] for non-finite values; [`Error::Memory`], errors of the data set.
+    /// `ErrorKind::Argument` for other features, and for a map of a kernel matrix unless there are as many rows as features;
+    /// `ErrorKind::Data` for non-finite values; `ErrorKind::Memory`, errors of the data set.
     pub fn trace_error(&self, data: &Dataset<'_>) -> Result<f64, Error> {
         let source = self.source(data)?;
         let rows = source.as_rows().sample(pipeline::MEASURED_ROWS, self.settings.seed)?;

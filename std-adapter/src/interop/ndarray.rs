@@ -44,7 +44,7 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// [`transform`](Self::transform) an array's rows into an array of [`rank`](Self::rank) columns.
     ///
     /// # Errors
-    /// [`Error::Length`] for a different number of columns; those of [`transform`](Self::transform).
+    /// `ErrorKind::Argument` for a different number of columns; those of [`transform`](Self::transform).
     pub fn transform_array(&self, rows: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
         check_length("columns", self.columns.features(), rows.ncols())?;
         let features = self.transform(&row_major(&rows))?;
@@ -56,7 +56,7 @@ impl Model {
     /// [`predict`](Self::predict) the targets of an array's rows.
     ///
     /// # Errors
-    /// [`Error::Length`] for a different number of columns; those of [`predict`](Self::predict).
+    /// `ErrorKind::Argument` for a different number of columns; those of [`predict`](Self::predict).
     pub fn predict_array(&self, rows: ArrayView2<'_, f64>) -> Result<Array1<f64>, Error> {
         check_length("columns", self.feature_names.len(), rows.ncols())?;
         Ok(self.predict(&row_major(&rows))?.into())

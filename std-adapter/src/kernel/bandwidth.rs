@@ -1,20 +1,20 @@
 //! The bandwidth (lengthscale) σ of a kernel: a number, a multiple of the median distance, or cross-validated.
 
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::kernel::kind::KernelKind;
-use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::kernel::Argument;
+use dpp_nystrom_host::rng::{RngStream, stream};
 use rand::seq::index;
 use std::fmt;
 use std::str::FromStr;
 
 /// The maximum number of rows in the sample for the median distance.
-pub const MEDIAN_SAMPLE: usize = 1_000;
+pub(crate) const MEDIAN_SAMPLE: usize = 1_000;
 
 /// How σ is chosen.
 ///
 /// ```
-/// use dpp_nystrom::kernel::Sigma;
+/// use dpp_nystrom::Sigma;
 ///
 /// assert_eq!("median*4".parse(), Ok(Sigma::Median(4.0)));
 /// assert_eq!("0.5".parse(), Ok(Sigma::Value(0.5)));
@@ -59,11 +59,11 @@ impl fmt::Display for Sigma {
     }
 }
 
-/// Return the median pairwise distance of up to [`MEDIAN_SAMPLE`] rows drawn at random, in the kernel's distance. Where it is zero, as with a
+/// Return the median pairwise distance of up to 1,000 rows drawn at random, in the kernel's distance. Where it is zero, as with a
 /// few columns of words, pairs of equal rows do not count.
 ///
 /// # Errors
-/// [`Error::MedianZero`] if all of these rows are equal.
+/// `ErrorKind::Data` if all of these rows are equal.
 pub fn median_distance(rows: &[f64], dim: usize, kernel: KernelKind, seed: u64) -> Result<f64, Error> {
     let count = rows.len().checked_div(dim).unwrap_or(0);
     let mut random = stream(seed, RngStream::Bandwidth);
@@ -79,7 +79,7 @@ pub fn median_distance(rows: &[f64], dim: usize, kernel: KernelKind, seed: u64) 
         return Ok(median);
     }
     distances.retain(|&distance| distance > 0.0);
-    middle(&mut distances).ok_or(Error::MedianZero)
+    middle(&mut distances).ok_or(Error(Cause::MedianZero))
 }
 
 /// Return the upper median.
@@ -100,7 +100,7 @@ pub(crate) fn distance(kernel: KernelKind, x: &[f64], y: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{Sigma, median_distance};
-    use crate::error::Error;
+    use crate::error::{Cause, Error};
     use crate::kernel::kind::KernelKind;
 
     #[test]
@@ -128,6 +128,9 @@ mod tests {
         let rows = [0.0, 0.0, 3.0, 4.0, 6.0, 8.0];
         assert_eq!(median_distance(&rows, 2, KernelKind::Gaussian, 0).unwrap(), 5.0);
         assert_eq!(median_distance(&rows, 2, KernelKind::Laplace, 0).unwrap(), 7.0);
-        assert!(matches!(median_distance(&[1.0; 8], 2, KernelKind::Gaussian, 0), Err(Error::MedianZero)));
+        assert!(matches!(
+            median_distance(&[1.0; 8], 2, KernelKind::Gaussian, 0),
+            Err(Error(Cause::MedianZero))
+        ));
     }
 }

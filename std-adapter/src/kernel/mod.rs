@@ -11,9 +11,9 @@ pub(crate) mod params;
 pub(crate) mod precision;
 pub(crate) mod spec;
 
-pub use bandwidth::{MEDIAN_SAMPLE, Sigma, median_distance};
+pub use bandwidth::median_distance;
 pub use dpp_nystrom_core::kernel::KernelKind;
 pub use metric::Metric;
-pub use params::{Gaussian, KernelParams, Kinds};
+pub use params::{KernelParams, Kinds};
 pub use precision::Precision;
 pub use spec::KernelSpec;

@@ -1,6 +1,6 @@
 //! A kernel with a fixed bandwidth.
 
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::kernel::kind::KernelKind;
 use dpp_nystrom_core::{Error as CoreError, Scalar, kernel::ChosenKernel};
 use serde::{Deserialize, Serialize};
@@ -31,11 +31,11 @@ impl KernelSpec {
     /// Build the kernel in the precision `T`.
     ///
     /// # Errors
-    /// [`Error::Bandwidth`], [`Error::Core`] for other parameters out of range.
+    /// `ErrorKind::Argument` for parameters out of range.
     pub fn build<T: Scalar>(self) -> Result<ChosenKernel<T>, Error> {
         self.kind.build(self.sigma).map_err(|error| match error {
-            CoreError::Bandwidth => Error::Bandwidth { sigma: self.sigma },
-            other => Error::Core(other),
+            CoreError::Bandwidth => Error(Cause::Bandwidth { sigma: self.sigma }),
+            other => Error(Cause::Core(other)),
         })
     }
 }

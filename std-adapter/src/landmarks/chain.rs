@@ -1,21 +1,25 @@
 //! The chains of a c-DPP and their starts, on any ground set: those of the core crate, in the lanes of
-//! [`crate::simd`].
+//! `dpp_nystrom_host::simd`.
 
 use crate::approximation::{AnyGround, Gram, features::push_some};
 use crate::data::Prepared;
-use crate::error::{Error, landmarks_error};
-use crate::heap::{Heap, zeros};
+use crate::error::{Cause, Error};
 use crate::kernel::Precision;
 use crate::landmarks::{
     ChainKind, Selection, Selector, Start, Steps, Task, procedure::Procedure, selector::run,
     stopping::Recorded, stopping::run_until_converged,
 };
 use crate::observer::{Observer, go_on};
-use crate::rng::{RngStream, stream};
-use crate::simd::{InLanes, Lane, Lanes, indexed::Indexed, pivots::numbers_to_pivot};
 use dpp_nystrom_core::{
     Acceptance, Chain, Error as CoreError, Evaluate, GroundSet, Landmarks, Points, Progress, Random, Scalar,
     SlotChain, start,
+};
+use dpp_nystrom_host::heap::{Heap, zeros};
+use dpp_nystrom_host::rng::{RngStream, stream};
+use dpp_nystrom_host::{
+    simd::indexed::Indexed,
+    simd::pivots::numbers_to_pivot,
+    simd::{InLanes, Lane, Lanes},
 };
 use rand::seq::index;
 use std::marker::PhantomData;
@@ -61,8 +65,8 @@ pub(crate) fn pivoted_rows(c: usize, d: usize) -> usize {
 /// pivoted Cholesky or a chain compute in `f64`.
 ///
 /// # Errors
-/// [`Error::Landmarks`] with the reason from the core crate, [`Error::Memory`]; [`Error::BuiltInKernel`] for selectors
-/// that need coordinates, [`Error::NoTarget`] for those that need targets.
+/// `ErrorKind::Landmarks` with the reason from the core crate, `ErrorKind::Memory`; `ErrorKind::Unsupported` for selectors
+/// that need coordinates, `ErrorKind::Data` for those that need targets.
 pub fn select<T: Lane, G: GroundSet<T> + Sync + ?Sized>(
     ground: &G,
     c: usize,
@@ -79,7 +83,8 @@ pub fn select<T: Lane, G: GroundSet<T> + Sync + ?Sized>(
 /// ```
 /// use dpp_nystrom::approximation::AnyGround;
 /// use dpp_nystrom::core::{Landmarks, Matrix, Random, start};
-/// use dpp_nystrom::{heap::Heap, landmarks::slot_chain};
+/// use dpp_nystrom_host::heap::Heap;
+/// use dpp_nystrom::landmarks::slot_chain;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let matrix = Matrix::new(&[2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0])?;
@@ -94,7 +99,7 @@ pub fn select<T: Lane, G: GroundSet<T> + Sync + ?Sized>(
 /// ```
 ///
 /// # Errors
-/// [`Error::Memory`].
+/// `ErrorKind::Memory`.
 pub fn slot_chain<'a>(
     landmarks: Landmarks<'a, f64, AnyGround<'a>>,
 ) -> Result<SlotChain<'a, f64, AnyGround<'a>, impl Evaluate<f64, AnyGround<'a>> + use<'a>>, Error> {
@@ -114,7 +119,7 @@ pub(crate) fn select_with_data<T: Lane, G: GroundSet<T> + Sync + ?Sized>(
     // Lanes hold the numbers of rows in 32 bits.
     if u32::try_from(ground.len()).is_err() {
         let (index, len) = (ground.len() - 1, u32::MAX as usize);
-        return Err(landmarks_error(CoreError::OutOfRange { index, len }));
+        return Err(Error::landmarks(CoreError::OutOfRange { index, len }));
     }
     if let Some(procedure) = selector.on_ground() {
         return Ok(select_with(&Indexed(ground), c, &procedure, seed, observer)?.1);
@@ -122,10 +127,10 @@ pub(crate) fn select_with_data<T: Lane, G: GroundSet<T> + Sync + ?Sized>(
     let in_double = InDouble { ground, scalar: PhantomData };
     let gram = Gram::over(&in_double, data);
     run(selector, &Task { seed, observer, ..Task::new(&gram, c) }).map_err(|error| match error {
-        Error::BuiltInKernel { instead, .. } => Error::BuiltInKernel {
+        Error(Cause::BuiltInKernel { instead, .. }) => Error(Cause::BuiltInKernel {
             problem: format!("{} does not work with a custom kernel or a kernel matrix", selector.reader()),
             instead,
-        },
+        }),
         error => error,
     })
 }
@@ -163,12 +168,12 @@ pub(crate) fn select_with<T: Lane, G: InLanes<T>>(
     observer: &dyn Observer,
 ) -> Result<(Vec<usize>, Selection), Error> {
     if c > ground.len() {
-        return Err(landmarks_error(CoreError::TooManyLandmarks { landmarks: c, rows: ground.len() }));
+        return Err(Error::landmarks(CoreError::TooManyLandmarks { landmarks: c, rows: ground.len() }));
     }
     let begin = Instant::now();
     let mut random = stream(seed, RngStream::Landmarks);
     let mut memory = Heap::new(c)?;
-    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(Error::landmarks)?;
     let make_lanes = || Lanes::new(c, ground.width());
     let lanes = make_lanes()?;
     let mut progress = Progress::default();
@@ -197,7 +202,7 @@ pub(crate) fn select_with<T: Lane, G: InLanes<T>>(
                 (ChainKind::Slot, Steps::Auto) => {
                     let mut other_random = stream(seed, RngStream::OtherChain);
                     let mut other_memory = Heap::new(c)?;
-                    let mut other = Landmarks::new(ground, other_memory.lend()).map_err(landmarks_error)?;
+                    let mut other = Landmarks::new(ground, other_memory.lend()).map_err(Error::landmarks)?;
                     let rows = pivoted_rows(c, ground.width());
                     let other_start = match start {
                         Start::Pivoted { .. } => Start::Uniform,
@@ -230,7 +235,7 @@ fn in_strides(
     let mut left = steps;
     while left > 0 {
         let steps = left.min(STRIDE);
-        run(steps).map_err(landmarks_error)?;
+        run(steps).map_err(Error::landmarks)?;
         observer.advance(steps);
         go_on(observer)?;
         left -= steps;
@@ -249,20 +254,20 @@ fn first<T: Lane, G: InLanes<T>>(
     observer: &dyn Observer,
 ) -> Result<(), Error> {
     let count = landmarks.ground().len();
+    let cancelled = &|| observer.is_cancelled();
     match start {
-        Start::Uniform => start::uniform(landmarks, c, random).map_err(landmarks_error),
+        Start::Uniform => start::uniform(landmarks, c, random).map_err(Error::landmarks),
         Start::KmeansPlusPlus => {
             let mut distances = zeros(count, T::ZERO)?;
-            let goes_on = || !observer.is_cancelled();
-            let seeded = start::kmeans_plus_plus_while(landmarks, c, &mut distances, random, goes_on);
-            if seeded.map_err(landmarks_error)? { Ok(()) } else { Err(Error::Cancelled) }
+            let seeded = start::kmeans_plus_plus_while(landmarks, c, &mut distances, random, || !cancelled());
+            if seeded.map_err(Error::landmarks)? { Ok(()) } else { Err(Error(Cause::Cancelled)) }
         }
         Start::Pivoted { rows: Some(rows) } if rows < count => {
             let sample = index::sample(random, count, rows).into_vec();
-            lanes.pivot(landmarks, c, Some(&sample), random, observer)
+            Ok(lanes.pivot(landmarks, c, Some(&sample), random, cancelled)?)
         }
-        Start::Pivoted { .. } => lanes.pivot(landmarks, c, None, random, observer),
-        Start::Greedy => lanes.pivot_greedily(landmarks, c, observer),
+        Start::Pivoted { .. } => Ok(lanes.pivot(landmarks, c, None, random, cancelled)?),
+        Start::Greedy => Ok(lanes.pivot_greedily(landmarks, c, cancelled)?),
     }
 }
 
@@ -281,7 +286,7 @@ fn first_of_chain<T: Lane, G: InLanes<T>>(
     }
     let sample = index::sample(random, ground.len(), SEEDED_ROWS.max(c)).into_vec();
     let rows = ground.seeds(&sample, c, random)?;
-    start::given(landmarks, &rows).map_err(landmarks_error)
+    start::given(landmarks, &rows).map_err(Error::landmarks)
 }
 
 /// Select landmarks among the task's rows, in the task's precision.

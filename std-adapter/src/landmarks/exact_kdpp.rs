@@ -15,13 +15,13 @@
 //! selection, whatever the spectrum of `K`. Eigenvalues up to `N ε λ_1` are rounding errors and count as zero.
 
 use crate::approximation::{SPECTRUM_ROWS, features::kernel_matrix};
-use crate::error::{Error, landmarks_error};
+use crate::error::{Cause, Error};
 use crate::landmarks::selector::check_count;
 use crate::linalg::{
     Eigen, eigen::eigen, eigen::rank, elementary_symmetric::SymmetricTable, expected_trace_error,
 };
-use crate::rng::by_weight;
 use dpp_nystrom_core::{Error as CoreError, GroundSet};
+use dpp_nystrom_host::rng::by_weight;
 use faer::{Accum, Mat, MatRef, Par, linalg::matmul::matmul};
 use rand_core::Rng;
 use std::sync::Arc;
@@ -52,8 +52,8 @@ impl ExactKDpp {
     /// numbers during the decomposition and `N²` after it.
     ///
     /// # Errors
-    /// [`Error::SpectrumRows`] for more rows, [`Error::Landmarks`] if the matrix is not finite or the ground set is
-    /// empty, [`Error::Memory`], [`Error::Eigenvalues`].
+    /// `ErrorKind::Unsupported` for more rows, `ErrorKind::Landmarks` if the matrix is not finite or the ground set is
+    /// empty, `ErrorKind::Memory`, `ErrorKind::Landmarks`.
     pub fn new<G: GroundSet<f64> + Sync + ?Sized>(ground: &G) -> Result<Self, Error> {
         Self::check_rows(ground.len())?;
         Ok(Self::from_eigen(eigen(&kernel_matrix(ground)?)?))
@@ -62,9 +62,13 @@ impl ExactKDpp {
     /// Check that there are at most [`SPECTRUM_ROWS`] rows.
     ///
     /// # Errors
-    /// [`Error::SpectrumRows`].
+    /// `ErrorKind::Unsupported`.
     pub fn check_rows(rows: usize) -> Result<(), Error> {
-        if rows > SPECTRUM_ROWS { Err(Error::SpectrumRows { rows, most: SPECTRUM_ROWS }) } else { Ok(()) }
+        if rows > SPECTRUM_ROWS {
+            Err(Error(Cause::SpectrumRows { rows, most: SPECTRUM_ROWS }))
+        } else {
+            Ok(())
+        }
     }
 
     /// Take a decomposition of the kernel matrix, such as [`Gram::eigen`](crate::approximation::Gram::eigen).
@@ -94,7 +98,7 @@ impl ExactKDpp {
     /// for its table.
     ///
     /// # Errors
-    /// [`Error::Landmarks`] if `c` is zero, exceeds the number of rows, or exceeds the rank; [`Error::Memory`].
+    /// `ErrorKind::Landmarks` if `c` is zero, exceeds the number of rows, or exceeds the rank; `ErrorKind::Memory`.
     pub fn with_size(&self, c: usize) -> Result<SizedKDpp<'_>, Error> {
         self.check_size(c)?;
         let table = SymmetricTable::new(&self.eigen.values[..self.rank], c)?;
@@ -104,7 +108,7 @@ impl ExactKDpp {
     fn check_size(&self, c: usize) -> Result<(), Error> {
         check_count(c, self.eigen.values.len())?;
         if c > self.rank {
-            return Err(landmarks_error(CoreError::RankDeficient { rank: self.rank, landmarks: c }));
+            return Err(Error::landmarks(CoreError::RankDeficient { rank: self.rank, landmarks: c }));
         }
         Ok(())
     }

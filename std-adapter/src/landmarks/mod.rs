@@ -8,7 +8,6 @@ pub(crate) mod plan;
 pub(crate) mod procedure;
 pub(crate) mod selection;
 pub(crate) mod selector;
-pub mod selectors;
 pub(crate) mod stopping;
 pub(crate) mod swap_search;
 pub(crate) mod tolerance;

@@ -13,14 +13,14 @@
 //! cross-validation is unbiased.
 
 use crate::approximation::{CurvePoint, curve::trace_curve};
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::landmarks::{
     Refinement, Start, Task, chain::pivoted_rows, chain::select_with, methods::lloyd::ROUNDS,
     procedure::Procedure, swap_search::WHOLE_ROWS, swap_search::WIDER,
 };
-use crate::rng::{RngStream, stream};
-use crate::simd::InLanes;
 use dpp_nystrom_core::Error as CoreError;
+use dpp_nystrom_host::rng::{RngStream, stream};
+use dpp_nystrom_host::simd::InLanes;
 use rand::seq::index;
 use std::time::Duration;
 
@@ -140,7 +140,7 @@ fn pilot(task: &Task<'_>, rows: usize) -> Result<Pilot, Error> {
         trace_curve(ground, &order)
     });
     let curve = match curve {
-        Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } }) => {
+        Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { .. } })) => {
             return Ok(Pilot { rows, half: 0.0, all: 0.0 });
         }
         curve => curve?,

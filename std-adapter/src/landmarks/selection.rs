@@ -1,10 +1,10 @@
 //! The result of a selector.
 
 use crate::approximation::{Gram, LandmarkSet, features::independent_points};
-use crate::error::{Error, landmarks_error};
-use crate::heap::Heap;
+use crate::error::Error;
 use crate::landmarks::{Refinement, RefinementOutcome};
 use dpp_nystrom_core::{GroundSet, Landmarks, start};
+use dpp_nystrom_host::heap::Heap;
 
 /// Selected landmarks.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,21 +22,21 @@ pub struct Selection {
     pub converged: Option<bool>,
     /// The result of refinement, if rows were exchanged.
     pub refinement: Option<RefinementOutcome>,
-    /// The plan of [`Auto`](crate::landmarks::selectors::Auto); `None` for other selectors.
+    /// The plan of [`Auto`](crate::selectors::Auto); `None` for other selectors.
     pub plan: Option<PlannedSelection>,
     /// The duration of the selection in seconds.
     pub seconds: f64,
 }
 
-/// The plan of [`Auto`](crate::landmarks::selectors::Auto).
+/// The plan of [`Auto`](crate::selectors::Auto).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PlannedSelection {
     /// The name of the selected method.
     pub method: &'static str,
-    /// The pivot rows of the plan; `None` for all rows, or if they were set on [`Auto`](crate::landmarks::selectors::Auto).
+    /// The pivot rows of the plan; `None` for all rows, or if they were set on [`Auto`](crate::selectors::Auto).
     pub pivot_rows: Option<usize>,
-    /// The refinement of the plan; `None` without one, or if it was set on [`Auto`](crate::landmarks::selectors::Auto).
+    /// The refinement of the plan; `None` without one, or if it was set on [`Auto`](crate::selectors::Auto).
     pub refinement: Option<Refinement>,
     /// The reason for the plan, in one or two sentences.
     pub reason: String,
@@ -70,7 +70,7 @@ impl Selection {
     /// Return a selection of points with as many features as the rows of the Gram matrix.
     ///
     /// # Errors
-    /// [`Error::Landmarks`], [`Error::Memory`].
+    /// `ErrorKind::Landmarks`, `ErrorKind::Memory`.
     pub fn points(gram: &Gram<'_>, points: Vec<f64>) -> Result<Self, Error> {
         let count = points.len() / gram.rows()?.features();
         let mut memory = Heap::new(count)?;
@@ -84,10 +84,10 @@ impl Selection {
 /// Return `log det K_CC` of these rows.
 ///
 /// # Errors
-/// [`Error::Landmarks`] for dependent rows, [`Error::Memory`].
+/// `ErrorKind::Landmarks` for dependent rows, `ErrorKind::Memory`.
 pub(crate) fn log_det<G: GroundSet<f64> + ?Sized>(ground: &G, rows: &[usize]) -> Result<f64, Error> {
     let mut memory = Heap::new(rows.len())?;
-    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
-    start::given(&mut landmarks, rows).map_err(landmarks_error)?;
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(Error::landmarks)?;
+    start::given(&mut landmarks, rows).map_err(Error::landmarks)?;
     Ok(landmarks.log_det())
 }

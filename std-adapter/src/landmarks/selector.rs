@@ -4,13 +4,13 @@
 //! listed with costs and sources in [`crate::landmarks::methods`].
 
 use crate::approximation::Gram;
-use crate::error::{Error, landmarks_error};
+use crate::error::Error;
 use crate::kernel::Precision;
 use crate::landmarks::{Selection, procedure::Procedure};
 use crate::linalg::Eigen;
 use crate::observer::{NoObserver, Observer, go_on};
-use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Error as CoreError, Random};
+use dpp_nystrom_host::rng::{RngStream, stream};
 use std::{fmt, sync::Arc, time::Instant};
 
 /// A method of selecting landmarks.
@@ -50,20 +50,11 @@ pub trait Selector: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Return the landmarks in the order of selection, if the selections are nested: the first c of a longer order are
-    /// those that [`select`](Self::select) returns for c. `None` for other selectors.
-    ///
-    /// # Errors
-    /// Those of [`select`](Self::select).
-    fn order(&self, _: &Task<'_>) -> Result<Option<Vec<usize>>, Error> {
-        Ok(None)
-    }
-
     /// Select landmarks. Prefer [`run`], which validates the number of landmarks and measures the duration.
     ///
     /// # Errors
-    /// [`Error::Landmarks`], [`Error::Memory`], and for some selectors [`Error::WholeMatrix`], [`Error::OutOfRange`],
-    /// [`Error::Eigenvalues`].
+    /// `ErrorKind::Landmarks`, `ErrorKind::Memory`, and for some selectors `ErrorKind::Unsupported`, `ErrorKind::Argument`,
+    /// `ErrorKind::Landmarks`.
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error>;
 }
 
@@ -143,8 +134,8 @@ impl<'a> Task<'a> {
     /// for all methods.
     ///
     /// # Errors
-    /// [`Error::WholeMatrix`] for too many rows, which names the method `instead`; [`Error::Memory`],
-    /// [`Error::Eigenvalues`], [`Error::Cancelled`].
+    /// `ErrorKind::Unsupported` for too many rows, which names the method `instead`; `ErrorKind::Memory`,
+    /// `ErrorKind::Landmarks`, `ErrorKind::Cancelled`.
     pub fn eigen(&self, method: &'static str, instead: &'static str) -> Result<&'a Arc<Eigen>, Error> {
         self.gram.check_whole(method, instead)?;
         self.observer.begin("eigenvectors", 1);
@@ -161,7 +152,7 @@ impl<'a> Task<'a> {
 /// cost, even if an earlier selector computed them.
 ///
 /// # Errors
-/// [`Error::Landmarks`] for zero landmarks or more landmarks than rows; the errors of the selector.
+/// `ErrorKind::Landmarks` for zero landmarks or more landmarks than rows; the errors of the selector.
 pub fn run(selector: &dyn Selector, task: &Task<'_>) -> Result<Selection, Error> {
     check_count(task.c, task.gram.len())?;
     let account = task.gram.account();
@@ -175,11 +166,11 @@ pub fn run(selector: &dyn Selector, task: &Task<'_>) -> Result<Selection, Error>
 /// Check that there are from 1 to `rows` landmarks.
 ///
 /// # Errors
-/// [`Error::Landmarks`].
+/// `ErrorKind::Landmarks`.
 pub fn check_count(landmarks: usize, rows: usize) -> Result<(), Error> {
     match landmarks {
-        0 => Err(landmarks_error(CoreError::Empty)),
-        _ if landmarks > rows => Err(landmarks_error(CoreError::TooManyLandmarks { landmarks, rows })),
+        0 => Err(Error::landmarks(CoreError::Empty)),
+        _ if landmarks > rows => Err(Error::landmarks(CoreError::TooManyLandmarks { landmarks, rows })),
         _ => Ok(()),
     }
 }

@@ -11,7 +11,7 @@
 //! them from the beginning, so the two disagree until the other has found them too. If there are too many rows for
 //! its memory, the pivoted start reads a sample; both chains can then fail to find rows too rare for the sample.
 
-use crate::error::{Error, landmarks_error};
+use crate::error::Error;
 use crate::landmarks::convergence::{quarters, split_r_hat};
 use crate::observer::{Observer, go_on};
 use dpp_nystrom_core::{Acceptance, Evaluate, GroundSet, Landmarks, Random, Scalar, SlotChain};
@@ -40,7 +40,7 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> Recorded<'a, T,
         while self.chain.progress().steps < tries {
             go_on(observer)?;
             let left = tries - self.chain.progress().steps;
-            self.chain.step(left, &mut self.random).map_err(landmarks_error)?;
+            self.chain.step(left, &mut self.random).map_err(Error::landmarks)?;
             self.record.push(self.chain.log_det().to_f64());
         }
         Ok(())

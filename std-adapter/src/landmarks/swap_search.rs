@@ -16,11 +16,14 @@
 //! selection (for instance Arai, Maung, Xu and Schweitzer 2016).
 
 use crate::approximation::features::push_independent;
-use crate::error::{Error, landmarks_error};
-use crate::heap::{Heap, zeros};
+use crate::error::Error;
 use crate::observer::{Observer, go_on};
-use crate::simd::{InLanes, Lanes, subset::Subset};
 use dpp_nystrom_core::{Error as CoreError, Landmarks, Random, Scalar, start};
+use dpp_nystrom_host::heap::{Heap, zeros};
+use dpp_nystrom_host::{
+    simd::subset::Subset,
+    simd::{InLanes, Lanes},
+};
 use rand::seq::index;
 use rand_core::Rng;
 use serde::Serialize;
@@ -96,7 +99,7 @@ pub struct RefinementOutcome {
 /// Refine landmarks. A landmark that depends on those before it is replaced by the row with the largest residual.
 ///
 /// # Errors
-/// [`Error::Landmarks`], [`Error::Memory`], [`Error::Cancelled`].
+/// `ErrorKind::Landmarks`, `ErrorKind::Memory`, `ErrorKind::Cancelled`.
 pub(crate) fn refine(
     ground: &impl InLanes<f64>,
     landmarks: &[usize],
@@ -113,9 +116,9 @@ pub(crate) fn refine(
     let measured = measured.as_deref();
     let mut memory = Heap::new(c)?;
     let mut residuals = zeros(measured.map_or(n, <[usize]>::len), 0.0)?;
-    let mut set = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
+    let mut set = Landmarks::new(ground, memory.lend()).map_err(Error::landmarks)?;
     push_independent(&mut set, landmarks)?;
-    lanes.residuals(&set, measured, &mut residuals, observer)?;
+    lanes.residuals(&set, measured, &mut residuals, &|| observer.is_cancelled())?;
     let before: f64 = residuals.iter().sum();
     complete(&lanes, &mut set, c, measured, &mut residuals, observer)?;
     let mut best = set.members().to_vec();
@@ -151,7 +154,7 @@ pub(crate) fn refine(
             set.truncate(0);
             if start::given(&mut set, &candidate).is_ok() {
                 let mut updated = zeros(residuals.len(), 0.0)?;
-                lanes.residuals(&set, measured, &mut updated, observer)?;
+                lanes.residuals(&set, measured, &mut updated, &|| observer.is_cancelled())?;
                 let error = updated.iter().sum();
                 better = error < outcome.after;
                 if better {
@@ -160,7 +163,7 @@ pub(crate) fn refine(
             }
             if !better {
                 set.truncate(0);
-                start::given(&mut set, &best).map_err(landmarks_error)?;
+                start::given(&mut set, &best).map_err(Error::landmarks)?;
             }
         }
         // The sums are exact, so another sweep would find no exchange either.
@@ -185,13 +188,13 @@ fn complete(
     while set.len() < c {
         let largest = residuals.iter().enumerate().max_by(|one, other| one.1.total_cmp(other.1));
         let Some((at, _)) = largest.filter(|(_, residual)| **residual > 0.0) else {
-            return Err(landmarks_error(CoreError::RankDeficient { rank: set.len(), landmarks: c }));
+            return Err(Error::landmarks(CoreError::RankDeficient { rank: set.len(), landmarks: c }));
         };
         match set.push(measured.map_or(at, |rows| rows[at])) {
-            Ok(()) => lanes.residuals(set, measured, residuals, observer)?,
+            Ok(()) => lanes.residuals(set, measured, residuals, &|| observer.is_cancelled())?,
             // The residual is a rounding error: do not select the row again.
             Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => residuals[at] = 0.0,
-            Err(reason) => return Err(landmarks_error(reason)),
+            Err(reason) => return Err(Error::landmarks(reason)),
         }
     }
     Ok(())

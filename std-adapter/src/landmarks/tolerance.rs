@@ -9,8 +9,8 @@
 //! tolerance.
 
 use crate::approximation::{CurvePoint, curve::trace_curve};
-use crate::error::{Error, landmarks_error};
-use crate::landmarks::{Selection, Selector, Task, run};
+use crate::error::{Cause, Error};
+use crate::landmarks::{Selection, Selector, Start, Task, chain::select_in_order, procedure::Procedure, run};
 use crate::observer::{Silent, go_on};
 use crate::regression::{Ridge, fit::validation_error};
 use dpp_nystrom_core::Error as CoreError;
@@ -67,7 +67,7 @@ pub struct ToleranceSearch {
 /// Find the fewest landmarks of a selector whose error is within the tolerance. Ignores `task.c`.
 ///
 /// # Errors
-/// [`Error::Tolerance`] with the smallest error measured, if no number of landmarks up to the maximum is enough; the
+/// `ErrorKind::Landmarks` with the smallest error measured, if no number of landmarks up to the maximum is enough; the
 /// errors of the selector.
 pub fn fewest(
     selector: &dyn Selector,
@@ -76,12 +76,23 @@ pub fn fewest(
 ) -> Result<ToleranceSearch, Error> {
     let most = tolerance.most.min(task.gram.len());
     if most == 0 {
-        return Err(landmarks_error(CoreError::Empty));
+        return Err(Error::landmarks(CoreError::Empty));
     }
     let search = Search { selector, task, tolerance: Tolerance { most, ..tolerance } };
     match if tolerance.criterion == Criterion::Trace { search.along()? } else { None } {
         Some(found) => Ok(found),
         None => search.between(),
+    }
+}
+
+/// Return the landmarks in the order of selection, if selections are nested: the first c of a longer order are those that are
+/// selected for c. `None` for other selectors.
+fn order(selector: &dyn Selector, task: &Task<'_>) -> Result<Option<Vec<usize>>, Error> {
+    match selector.on_ground() {
+        Some(procedure @ Procedure::Start(Start::Greedy | Start::Pivoted { .. })) => {
+            Ok(Some(select_in_order(task, &procedure)?.0))
+        }
+        _ => Ok(None),
     }
 }
 
@@ -97,11 +108,11 @@ impl Search<'_, '_> {
         let mut most = self.tolerance.most;
         let mut c = FIRST.min(most);
         loop {
-            let order = match self.selector.order(&Task { c, ..*self.task }) {
+            let order = match order(self.selector, &Task { c, ..*self.task }) {
                 Ok(Some(order)) => order,
                 Ok(None) => return Ok(None),
                 // The rank limits the number of independent rows: continue with that number.
-                Err(Error::Landmarks { reason: CoreError::RankDeficient { rank, .. } })
+                Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { rank, .. } }))
                     if rank > 0 && rank < c =>
                 {
                     (most, c) = (rank, rank);
@@ -135,7 +146,7 @@ impl Search<'_, '_> {
         while enough.as_ref().is_none_or(|&(most, _)| most > few + 1) {
             let selection = match run(self.selector, &Task { c, observer: &Silent(observer), ..*self.task }) {
                 Ok(selection) => selection,
-                Err(Error::Landmarks { reason: CoreError::RankDeficient { rank, .. } })
+                Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { rank, .. } }))
                     if rank > few && rank < c =>
                 {
                     (most, c) = (rank, rank);
@@ -194,13 +205,13 @@ impl Search<'_, '_> {
     fn out_of_reach(&self, curve: &[CurvePoint], most: usize) -> Error {
         let least = curve.iter().min_by(|one, other| one.error.total_cmp(&other.error));
         let Tolerance { error, criterion, .. } = self.tolerance;
-        Error::Tolerance {
+        Error(Cause::Tolerance {
             tolerance: error,
             criterion: criterion.to_string(),
             most,
             least: least.map_or(f64::NAN, |point| point.error),
             landmarks: least.map_or(0, |point| point.landmarks),
             method: self.selector.name(),
-        }
+        })
     }
 }

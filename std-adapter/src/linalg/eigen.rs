@@ -3,7 +3,7 @@
 //! The operators and decompositions of faer's matrices split their work by the number of threads, and sum in another order with each.
 //! These split it into [`PARTS`].
 
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
@@ -30,7 +30,7 @@ pub(crate) struct Singular {
 /// Decompose a square matrix: `O(n³)`.
 ///
 /// # Errors
-/// [`Error::Eigenvalues`].
+/// `ErrorKind::Landmarks`.
 pub(crate) fn singular(matrix: MatRef<'_, f64>) -> Result<Singular, Error> {
     let (n, parallel, all) = (matrix.ncols(), Par::rayon(PARTS), ComputeSvdVectors::Full);
     let (mut left, mut right) = (Mat::zeros(n, n), Mat::zeros(n, n));
@@ -38,7 +38,7 @@ pub(crate) fn singular(matrix: MatRef<'_, f64>) -> Result<Singular, Error> {
     let mut buffer = MemBuffer::new(svd_scratch::<f64>(n, n, all, all, parallel, Default::default()));
     let (u, v, stack) = (Some(left.as_mut()), Some(right.as_mut()), MemStack::new(&mut buffer));
     svd(matrix, values.as_mut(), u, v, parallel, stack, Default::default())
-        .map_err(|_| Error::Eigenvalues)?;
+        .map_err(|_| Error(Cause::Eigenvalues))?;
     Ok(Singular { left, values: values.column_vector().iter().copied().collect(), right })
 }
 
@@ -62,7 +62,7 @@ impl Eigen {
     /// Decompose a positive semidefinite matrix: `O(n³)`.
     ///
     /// # Errors
-    /// [`Error::Eigenvalues`].
+    /// `ErrorKind::Landmarks`.
     pub fn of(matrix: &Mat<f64>) -> Result<Self, Error> {
         eigen(matrix)
     }
@@ -76,7 +76,7 @@ pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<Eigen, Error> {
     let (mut values, mut vectors) = (Diag::<f64>::zeros(n), Mat::<f64>::zeros(n, n));
     let (stack, out) = (MemStack::new(&mut buffer), Some(vectors.as_mut()));
     self_adjoint_evd(matrix.as_ref(), values.as_mut(), out, parallel, stack, parameters)
-        .map_err(|_| Error::Eigenvalues)?;
+        .map_err(|_| Error(Cause::Eigenvalues))?;
     // faer returns them ascending. Rounding can make the smallest slightly negative.
     let mut values: Vec<f64> = values.column_vector().iter().map(|value| value.max(0.0)).collect();
     values.reverse();

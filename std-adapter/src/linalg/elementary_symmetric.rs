@@ -8,7 +8,7 @@
 //! equation (b) in the proof of Theorem 1 of Li, Jegelka and Sra (2016).
 
 use crate::error::Error;
-use crate::heap::zeros;
+use dpp_nystrom_host::heap::zeros;
 
 /// Return `log e_0, ..., log e_degree` of non-negative values; minus infinity for a polynomial that is zero.
 /// Negative values count as zero. `O(N · degree)`.

@@ -3,8 +3,6 @@
 pub(crate) mod bidiagonal;
 pub(crate) mod eigen;
 pub(crate) mod elementary_symmetric;
-#[cfg(test)]
-pub(crate) mod elimination;
 pub(crate) mod triangle;
 
 pub use eigen::{Eigen, rank};

@@ -231,7 +231,7 @@ impl Gradient for &Objective<'_, '_> {
 /// the least error on rows held out.
 ///
 /// # Errors
-/// [`Cancelled`](crate::error::Error::Cancelled), after at most one evaluation more.
+/// `ErrorKind::Cancelled`, after at most one evaluation more.
 pub(crate) fn descend(
     problem: &Problem<'_>,
     held_out: Option<&Problem<'_>>,

@@ -3,16 +3,16 @@
 use crate::approximation::{features::features_of_points, gram::Gram};
 use crate::data::targets::class_of;
 use crate::data::{map::Map, prepared::Prepared, prepared::StandardTarget, weights::Weights};
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
-use crate::landmarks::{Selector, Task, run, selectors::RpCholesky};
+use crate::landmarks::{Selector, Task, methods::rpcholesky::RpCholesky, run};
 use crate::metric::descent::{Measured, Moves, Point, descend};
 use crate::metric::{objective::Problem, transform::Transform};
 use crate::model::classes::{log_probability, temperature};
 use crate::observer::{Observer, Silent, go_on};
 use crate::regression::{FOLDS, folds::Deal, leave_one_out::Axes, ridge_grid};
-use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Error as CoreError, kernel::Argument};
+use dpp_nystrom_host::rng::{RngStream, stream};
 use faer::{Mat, MatRef};
 use rand::seq::index;
 use rayon::prelude::*;
@@ -144,8 +144,8 @@ impl LearnedMetric {
 /// features takes a second.
 ///
 /// # Errors
-/// [`Error::Metric`] for a kernel without a bandwidth, for a rank above the number of features, for more features than maps are learned of
-/// ([`WIDEST_MAP`]) and for fewer than [`FEWEST_ROWS`] rows, where [`Metric::Auto`] is one bandwidth; [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Landmarks`], [`Error::Cancelled`].
+/// `ErrorKind::Unsupported` for a kernel without a bandwidth, for a rank above the number of features, for more features than maps are learned of
+/// ([`WIDEST_MAP`]) and for fewer than [`FEWEST_ROWS`] rows, where [`Metric::Auto`] is one bandwidth; `ErrorKind::Data` for no target or a constant one, `ErrorKind::Landmarks`, `ErrorKind::Cancelled`.
 pub(crate) fn learn_metric(
     data: &Prepared,
     (mut kernel, any_kind): (KernelSpec, bool),
@@ -172,31 +172,31 @@ pub(crate) fn learn_metric(
         Some((reason, _)) if metric == Metric::Auto && !free => {
             return Ok(LearnedMetric::one(data.dim, kernel, reason));
         }
-        Some((_, problem)) => return Err(Error::Metric { problem }),
+        Some((_, problem)) => return Err(Error(Cause::Metric { problem })),
         None => {}
     }
     if free && landmarks > MOST_LANDMARKS {
-        return Err(Error::Metric {
+        return Err(Error(Cause::Metric {
             problem: "at most 100 landmarks are free to move; take fewer, or rows as landmarks",
-        });
+        }));
     }
     let too_wide = data.dim > data.len().clamp(WIDEST_MAP, LEARNING_ROWS);
     let ranks = match metric {
         Metric::One | Metric::Scales => Vec::new(),
         Metric::Map(_) if too_wide => {
-            return Err(Error::Metric {
+            return Err(Error(Cause::Metric {
                 problem: "a map needs matrices of the order of the features: it takes at most 1024 features, or as many as there are \
                           rows up to 4096; take the metric scales",
-            });
+            }));
         }
         Metric::Auto if too_wide => Vec::new(),
         Metric::Map(Some(rank)) => vec![rank],
         Metric::Map(None) | Metric::Auto => ranks(data.dim),
     };
     if ranks.iter().any(|&rank| rank > data.dim) {
-        return Err(Error::Metric {
+        return Err(Error(Cause::Metric {
             problem: "the rank of the map is larger than the number of features; take a rank up to that number",
-        });
+        }));
     }
     data.learnable()?;
     let targets = data.target_matrix();
@@ -213,7 +213,9 @@ pub(crate) fn learn_metric(
             return Ok(LearnedMetric::one(data.dim, kernel, "fewer than ten groups"));
         }
         if last == 0 || last == drawn {
-            return Err(Error::Metric { problem: "it takes at least ten groups; take the metric one" });
+            return Err(Error(Cause::Metric {
+                problem: "it takes at least ten groups; take the metric one",
+            }));
         }
     }
     let few = landmarks.min(MOST_LANDMARKS).min((drawn - last) / 2);
@@ -242,7 +244,7 @@ pub(crate) fn learn_metric(
     // A rougher kernel leaves more independent rows.
     let asked_for = kernel.kind;
     for kind in KINDS.into_iter().filter(|&kind| any_kind && kind != asked_for) {
-        if !matches!(begun, Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } })) {
+        if !matches!(begun, Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { .. } }))) {
             break;
         }
         kernel.kind = kind;
@@ -262,7 +264,7 @@ pub(crate) fn learn_metric(
     let held = Some(&held);
     if !ranks.is_empty() {
         let [(_, one), (_, scales)] = &found[..] else {
-            return Err(Error::Regression { reason: CoreError::Ridge });
+            return Err(Error(Cause::Regression { reason: CoreError::Ridge }));
         };
         let gradients = search.of_gradients(&learned, held, one)?;
         search.advance()?;
@@ -375,9 +377,9 @@ fn choose(
             best = Some((candidate, errors));
         }
     }
-    best.map(|(candidate, _)| candidate.clone()).ok_or(Error::Metric {
+    best.map(|(candidate, _)| candidate.clone()).ok_or(Error(Cause::Metric {
         problem: "no map of this rank leaves as many independent rows as landmarks; take a larger rank or fewer landmarks",
-    })
+    }))
 }
 
 /// What judges metrics: rows held out.
@@ -516,7 +518,7 @@ impl Search<'_> {
         let point = Point { transform, ridge: 0.0, landmarks };
         point
             .with_best_ridge(problem, held_out, ridge_grid())
-            .ok_or(Error::Regression { reason: CoreError::Ridge })
+            .ok_or(Error(Cause::Regression { reason: CoreError::Ridge }))
     }
 
     /// Return one bandwidth in this kernel, and if they are wanted the scales that a descent from it, or from `from`, leads to.
@@ -640,7 +642,7 @@ impl Search<'_> {
             kept = keep(descend(problem, held_out, &again, (Moves::Transform, STEPS), self.observer)?);
         }
         self.advance()?;
-        kept.ok_or(Error::Regression { reason: CoreError::Ridge })
+        kept.ok_or(Error(Cause::Regression { reason: CoreError::Ridge }))
     }
 
     /// Return the map of full rank with the least leave-one-out error of [`ROUNDS`] rounds of the average gradient outer product: each
@@ -686,7 +688,7 @@ mod tests {
         Gram, LEARNING_ROWS, MULTIPLES, RpCholesky, Task, WIDEST_MAP, Weights, learn_metric, ranks, run,
     };
     use crate::data::prepared::{Prepared, StandardTarget};
-    use crate::error::Error;
+    use crate::error::{Cause, Error};
     use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
     use crate::observer::NoObserver;
     use dpp_nystrom_core::Error as CoreError;
@@ -754,7 +756,7 @@ mod tests {
         assert!(
             matches!(
                 refused,
-                Err(Error::Landmarks { reason: CoreError::RankDeficient { rank: 1..100, .. } })
+                Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { rank: 1..100, .. } }))
             ),
             "{refused:?}"
         );
@@ -779,7 +781,7 @@ mod tests {
         let data = wide(WIDEST_MAP + 1);
         let refused = learn(&data, Metric::Map(None));
         assert!(
-            matches!(refused, Err(Error::Metric { problem }) if problem.contains("at most 1024 features"))
+            matches!(refused, Err(Error(Cause::Metric { problem })) if problem.contains("at most 1024 features"))
         );
         let learned = learn(&data, Metric::Auto).unwrap();
         assert!(learned.map.is_none() && learned.reason.is_none());
@@ -859,6 +861,6 @@ mod tests {
         let too_large = Metric::Map(Some(6));
         let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 3.0 };
         let refused = learn_metric(&planted(), (spec, false), too_large, (20, false), 1, &NoObserver);
-        assert!(matches!(refused, Err(crate::error::Error::Metric { .. })));
+        assert!(matches!(refused, Err(crate::error::Error(Cause::Metric { .. }))));
     }
 }

@@ -1,10 +1,10 @@
 //! Predictions with what a model knows of them, and classes.
 
 use crate::approximation::features::independent_points;
-use crate::error::{Error, landmarks_error};
-use crate::heap::Heap;
+use crate::error::{Cause, Error};
 use crate::model::{classes::Classified, trained::Coefficients, trained::Model};
 use dpp_nystrom_core::{Assessment, Assessor, GroundSet, Parts, Points, Scaling, Solved, Uncertainty};
+use dpp_nystrom_host::heap::Heap;
 use rayon::prelude::*;
 
 impl Model {
@@ -13,10 +13,10 @@ impl Model {
     /// model has the [`Confidence::triangle`](crate::model::Confidence::triangle). `c²` multiply-adds a row, and `c³/6` once.
     ///
     /// # Errors
-    /// Those of [`predict`](Self::predict), [`Error::SeveralTargets`], and [`Error::Landmarks`] if the landmarks depend on each other in double precision.
+    /// Those of [`predict`](Self::predict), `ErrorKind::Unsupported`, and `ErrorKind::Landmarks` if the landmarks depend on each other in double precision.
     pub fn assess(&self, rows: &[f64]) -> Result<Vec<Assessment<f64>>, Error> {
         if self.outputs() > 1 {
-            return Err(Error::SeveralTargets { what: "an assessment of predictions" });
+            return Err(Error(Cause::SeveralTargets { what: "an assessment of predictions" }));
         }
         let values = self.predict(rows)?;
         let (dim, width) = (self.feature_names.len(), self.scaler.width());
@@ -60,9 +60,9 @@ impl Model {
     /// Return the class of each raw row, if this is a model of classes.
     ///
     /// # Errors
-    /// Those of [`predict`](Self::predict), [`Error::NoClasses`].
+    /// Those of [`predict`](Self::predict), `ErrorKind::Unsupported`.
     pub fn classify(&self, rows: &[f64]) -> Result<Vec<Classified>, Error> {
-        let classifier = self.classifier.as_ref().ok_or(Error::NoClasses)?;
+        let classifier = self.classifier.as_ref().ok_or(Error(Cause::NoClasses))?;
         let outputs = self.predict(rows)?;
         outputs.chunks_exact(self.outputs()).map(|outputs| classifier.classify(outputs)).collect()
     }
@@ -84,12 +84,12 @@ pub(crate) fn factor(
     dim: usize,
     kernel: dpp_nystrom_core::kernel::ChosenKernel<f64>,
 ) -> Result<Vec<f64>, Error> {
-    let ground = Points::new(&coefficients.landmarks, dim, kernel).map_err(landmarks_error)?;
+    let ground = Points::new(&coefficients.landmarks, dim, kernel).map_err(Error::landmarks)?;
     let mut memory = Heap::new(ground.len())?;
     let landmarks = independent_points(&ground, &mut memory)?;
     if landmarks.len() < ground.len() {
         let (rank, landmarks) = (landmarks.len(), ground.len());
-        return Err(landmarks_error(dpp_nystrom_core::Error::RankDeficient { rank, landmarks }));
+        return Err(Error::landmarks(dpp_nystrom_core::Error::RankDeficient { rank, landmarks }));
     }
     Ok((0..landmarks.len()).flat_map(|i| landmarks.factor().row(i).to_vec()).collect())
 }

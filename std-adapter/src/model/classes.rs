@@ -46,7 +46,7 @@ impl Classifier {
     /// Return the class of a row from its outputs.
     ///
     /// # Errors
-    /// [`Error::Core`] for fewer than two outputs, or one that is not finite.
+    /// `ErrorKind::Argument` for fewer than two outputs, `ErrorKind::Data` for one that is not finite.
     pub fn classify(&self, outputs: &[f64]) -> Result<Classified, Error> {
         let Class { index, margin } = Class::of(outputs)?;
         Ok(Classified { index, margin, probability: log_probability(outputs, index, self.temperature).exp() })
@@ -55,7 +55,7 @@ impl Classifier {
     /// Return `ln p` of a class, given the outputs of all.
     ///
     /// # Errors
-    /// [`Error::Core`] for a class without an output.
+    /// `ErrorKind::Argument` for a class without an output.
     pub fn log_probability(&self, outputs: &[f64], class: usize) -> Result<f64, Error> {
         let len = outputs.len();
         if class >= len {

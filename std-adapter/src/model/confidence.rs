@@ -4,7 +4,7 @@ use dpp_nystrom_core::Limits;
 use serde::{Deserialize, Serialize};
 
 /// The standard deviations within which 90 % of normal errors are.
-pub const DEVIATIONS: f64 = 1.645;
+pub(crate) const DEVIATIONS: f64 = 1.645;
 
 /// Limits, noise and triangle of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -23,14 +23,14 @@
 //! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files are refused.
 //! A model is written under a temporary name in the same folder and renamed once it is complete.
 
-use crate::atomic_file::write_whole;
 use crate::error::{
-    Error,
+    Cause, Error,
     model::ModelProblem,
     table::{TableError, TableProblem},
 };
 use crate::framed_file::{Frame, FrameProblem, Length};
 use crate::model::trained::Model;
+use dpp_nystrom_host::atomic_file::write_whole;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -94,15 +94,15 @@ impl Model {
     /// Write the model; an existing file is replaced once the new one is complete.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// `ErrorKind::File`.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        write_whole(path.as_ref(), |file| self.write(file))
+        Ok(write_whole(path.as_ref(), |file| self.write(file))?)
     }
 
     /// Read a model.
     ///
     /// # Errors
-    /// [`Error::Table`] if the file cannot be read, [`Error::Model`] if it is invalid.
+    /// `ErrorKind::Table` if the file cannot be read, `ErrorKind::Format` if it is invalid.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let open = |source| TableError::new(path, TableProblem::Open(source));
@@ -112,25 +112,26 @@ impl Model {
         }
         let read =
             Self::read(&mut file).map_err(|source| TableError::new(path, TableProblem::Read(source)))?;
-        read.map_err(|problem| Error::Model { path: path.to_owned(), problem })
+        read.map_err(|problem| Error(Cause::Model { path: path.to_owned(), problem }))
     }
 
     /// Return the content of a model file.
     ///
     /// # Errors
-    /// [`Error::Memory`].
+    /// `ErrorKind::Memory`.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
-        self.write(&mut bytes).map_err(|_| Error::Memory { bytes: bytes.len() })?;
+        self.write(&mut bytes).map_err(|_| Error(Cause::Memory { bytes: bytes.len() }))?;
         Ok(bytes)
     }
 
     /// Read what [`to_bytes`](Self::to_bytes) returned.
     ///
     /// # Errors
-    /// Why they are no model.
-    pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, ModelProblem> {
-        Self::read(&mut bytes).unwrap_or(Err(ModelProblem::Truncated))
+    /// `ErrorKind::Format`.
+    pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, Error> {
+        let read = Self::read(&mut bytes).unwrap_or(Err(ModelProblem::Truncated));
+        read.map_err(|problem| Error(Cause::ModelBytes(problem)))
     }
 
     fn write(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
@@ -230,7 +231,7 @@ mod tests {
     use super::{FRAME, Section};
     use crate::data::table::{options::Missing, recipe::Column, recipe::Recipe};
     use crate::data::{columns::Classes, columns::TargetColumn, map::Map, scaler::Scaler};
-    use crate::error::{Error, model::ModelProblem};
+    use crate::error::{Cause, Error, model::ModelProblem};
     use crate::framed_file::Frame;
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
     use crate::model::trained::{AnyCoefficients, Coefficients, Model, Output};
@@ -272,7 +273,7 @@ mod tests {
             Model::load(&path)
         };
         assert_eq!(written(false).unwrap(), model);
-        assert!(matches!(written(true), Err(Error::Model { problem: ModelProblem::Section(99), .. })));
+        assert!(matches!(written(true), Err(Error(Cause::Model { problem: ModelProblem::Section(99), .. }))));
 
         // What it knows of its predictions is a section, which must fit the model.
         let confidence = Confidence {
@@ -295,14 +296,20 @@ mod tests {
         assert_eq!(Model::from_bytes(&mapped(map.clone()).to_bytes().unwrap()).unwrap(), mapped(map));
         for (rank, values) in [(1, vec![2.0, 1.0]), (0, vec![]), (2, vec![1.0, 1.0]), (1, vec![f64::NAN])] {
             mapped(Map { rank, values }).save(&path).unwrap();
-            assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
+            assert!(matches!(
+                Model::load(&path),
+                Err(Error(Cause::Model { problem: ModelProblem::Malformed, .. }))
+            ));
         }
         let with = |scales: Vec<f64>| Model { scales: Some(scales), ..model.clone() };
         with(vec![1.5]).save(&path).unwrap();
         assert_eq!(Model::load(&path).unwrap(), with(vec![1.5]));
         let refused = |wrong: Model| {
             wrong.save(&path).unwrap();
-            assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
+            assert!(matches!(
+                Model::load(&path),
+                Err(Error(Cause::Model { problem: ModelProblem::Malformed, .. }))
+            ));
         };
         for wrong in [vec![], vec![0.5, 0.5], vec![f64::NAN], vec![-0.1], vec![f64::INFINITY]] {
             refused(with(wrong));
@@ -316,7 +323,7 @@ mod tests {
             Model::from_bytes(&bytes)
         };
         assert_eq!(shares(vec![0.25]).unwrap(), with(vec![0.5]));
-        assert_eq!(shares(vec![-1.0]), Err(ModelProblem::Malformed));
+        assert_eq!(shares(vec![-1.0]).unwrap_err().name(), "ModelMalformed");
         // What was measured on rows left out.
         let estimate = Estimate { value: 0.5, standard_error: 0.1 };
         let test_error = TestError { rows: 30, error: estimate, log_loss: None };
@@ -366,7 +373,10 @@ mod tests {
             Model { classifier: classifier(2, 0.0), ..several.clone() },
         ] {
             wrong.save(&path).unwrap();
-            assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
+            assert!(matches!(
+                Model::load(&path),
+                Err(Error(Cause::Model { problem: ModelProblem::Malformed, .. }))
+            ));
         }
         // The recipe is kept if it tells more than the names.
         let cooked = |fill: Vec<f64>, missing| {
@@ -382,7 +392,10 @@ mod tests {
             [(vec![], Missing::Mean), (vec![f64::NAN], Missing::Mean), (vec![0.5], Missing::Drop)]
         {
             cooked(fill, missing).save(&path).unwrap();
-            assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
+            assert!(matches!(
+                Model::load(&path),
+                Err(Error(Cause::Model { problem: ModelProblem::Malformed, .. }))
+            ));
         }
         for wrong in [
             Confidence { triangle: vec![2.0, 1.0], ..confidence.clone() },
@@ -391,7 +404,10 @@ mod tests {
             Confidence { noise: f64::NAN, ..confidence },
         ] {
             Model { confidence: Some(wrong), ..model.clone() }.save(&path).unwrap();
-            assert!(matches!(Model::load(&path), Err(Error::Model { problem: ModelProblem::Malformed, .. })));
+            assert!(matches!(
+                Model::load(&path),
+                Err(Error(Cause::Model { problem: ModelProblem::Malformed, .. }))
+            ));
         }
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod measured;
 pub(crate) mod trained;
 
 pub use classes::{Classified, Classifier};
-pub use confidence::{Confidence, DEVIATIONS};
+pub use confidence::Confidence;
 pub use measured::{Estimate, Importance, Importances, PERMUTATIONS, TestError};
-pub use trained::{AnyCoefficients, Coefficients, Model, Output};
+pub(crate) use trained::Model;
+pub use trained::{AnyCoefficients, Coefficients, Output};

@@ -2,13 +2,13 @@
 
 use crate::data::columns::{Columns, TargetColumn};
 use crate::data::{scaler::Scaler, table::input::Table, table::recipe::Recipe};
-use crate::error::{Error, check_length, check_rows};
-use crate::heap::zeros;
+use crate::error::{Cause, Error, check_length, check_rows};
 use crate::kernel::spec::KernelSpec;
 use crate::model::{
     bits::Bits, classes::Classifier, confidence::Confidence, measured::Importances, measured::TestError,
 };
 use dpp_nystrom_core::{Error as CoreError, Further, Outputs, Parts, Scalar, Scaling};
+use dpp_nystrom_host::heap::zeros;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -208,7 +208,7 @@ impl Model {
     /// multiply-adds, with a map of rank r `(c + d) r`, `c` kernel values, and `c` multiply-adds for each output a row.
     ///
     /// # Errors
-    /// [`Error::Ragged`] if the length of `rows` is not a multiple of the number of features, [`Error::Prediction`] for a row
+    /// `ErrorKind::Argument` if the length of `rows` is not a multiple of the number of features, `ErrorKind::Data` for a row
     /// whose prediction is not finite, because it overflows or the row holds NaN.
     pub fn predict(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
         let dim = self.feature_names.len();
@@ -222,7 +222,7 @@ impl Model {
     /// Predict the target for each row of a table with the model's features; of several outputs, all of them, row by row.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of features; those of [`predict`](Self::predict).
+    /// `ErrorKind::Argument` for another number of features; those of [`predict`](Self::predict).
     pub fn predict_table(&self, table: &Table) -> Result<Vec<f64>, Error> {
         check_length("features", self.feature_names.len(), table.dim)?;
         self.predict(&table.features)
@@ -269,7 +269,7 @@ impl Model {
                     for ((prediction, standard), target) in predictions.iter_mut().zip(&out).zip(&targets) {
                         *prediction = target.mean + target.deviation * standard.to_f64();
                         if !prediction.is_finite() {
-                            return Err(Error::Prediction { row: block * BLOCK + at });
+                            return Err(Error(Cause::Prediction { row: block * BLOCK + at }));
                         }
                     }
                 }

@@ -1,7 +1,7 @@
 //! The model with the least error that fits into a number of bytes of flash.
 
 use crate::data::{prepared::Prepared, source::RowSource, table::input::Table};
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::kernel::{kind::KernelKind, metric::Metric, params::KernelParams, precision::Precision};
 use crate::landmarks::selector::Selector;
 use crate::metric::{MOST_LANDMARKS, ranks};
@@ -9,7 +9,7 @@ use crate::model::{Model, export::Bits, export::Exported, export::exported::cons
 use crate::observer::{Observer, Silent, go_on};
 use crate::pipeline::{Landmarks, Outcome, Params, fit_and_without, line::fit_line, tested::test};
 use crate::regression::{held_out::LeftOut, ridge::Ridge};
-use crate::rng::{RngStream, stream};
+use dpp_nystrom_host::rng::{RngStream, stream};
 use rand::seq::index;
 use std::cmp::Ordering;
 
@@ -113,7 +113,7 @@ pub fn flash_bytes(
 /// be better by 1 %. The test error is that of the device's arithmetic on a tenth of the rows that is left out of all of this.
 ///
 /// # Errors
-/// [`Error::Flash`] if none fits; [`Error::Folds`] for fewer than 50 rows; those of [`fit`](super::fit).
+/// `ErrorKind::Argument` if none fits; `ErrorKind::Data` for fewer than 50 rows; those of [`fit`](super::fit).
 pub fn fit_in_flash<'s>(
     source: &'s dyn RowSource,
     params: &FlashParams<'_>,
@@ -121,7 +121,7 @@ pub fn fit_in_flash<'s>(
 ) -> Result<InFlash<'s>, Error> {
     source.columns().single("a fit to a size of flash")?;
     if source.len() < FEWEST {
-        return Err(Error::Folds { rows: source.len() });
+        return Err(Error(Cause::Folds { rows: source.len() }));
     }
     let left_out = LeftOut::of(source, params.seed);
     let seen = match &left_out {
@@ -204,11 +204,11 @@ pub fn fit_in_flash<'s>(
                 return Ok(InFlash { outcome, chosen, candidates });
             }
             // In the metric of all rows fewer may be independent; the next best is taken.
-            Err(Error::Landmarks { .. } | Error::Metric { .. }) => {}
+            Err(Error(Cause::Landmarks { .. }) | Error(Cause::Metric { .. })) => {}
             Err(error) => return Err(error),
         }
     }
-    Err(Error::Flash { bytes: params.bytes, least, features: dim })
+    Err(Error(Cause::Flash { bytes: params.bytes, least, features: dim }))
 }
 
 impl Candidate {
@@ -287,7 +287,9 @@ impl Search<'_> {
                 let error = split.held.root_mean_square(&exported.predict(&split.held)?);
                 Ok(Some(error / split.deviation))
             }
-            Err(Error::Landmarks { .. } | Error::Metric { .. } | Error::Export(_)) => Ok(None),
+            Err(Error(Cause::Landmarks { .. }) | Error(Cause::Metric { .. }) | Error(Cause::Export(_))) => {
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }

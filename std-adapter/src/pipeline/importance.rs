@@ -14,10 +14,10 @@ use crate::error::Error;
 use crate::model::classes::log_probability;
 use crate::model::{Coefficients, Importance, Importances, Model, PERMUTATIONS};
 use crate::observer::{Observer, go_on};
-use crate::rng::{RngStream, stream};
-use crate::simd::kernel::InPlace;
 use dpp_nystrom_core::TRIES;
 use dpp_nystrom_core::kernel::{Argument, ChosenKernel};
+use dpp_nystrom_host::rng::{RngStream, stream};
+use dpp_nystrom_host::simd::kernel::InPlace;
 use pulp::Arch;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
@@ -52,7 +52,7 @@ const LEAST_ERROR: f64 = 1e-9;
 /// finite.
 ///
 /// # Errors
-/// Those of the kernels; [`Error::Cancelled`].
+/// Those of the kernels; `ErrorKind::Cancelled`.
 pub(super) fn importances(
     tested: &Tested<'_>,
     temperature: Option<f64>,
@@ -267,7 +267,7 @@ mod tests {
     use super::{Sample, Sums};
     use crate::data::source::RowSource;
     use crate::kernel::{kind::KernelKind, metric::Metric, params::KernelParams};
-    use crate::landmarks::selectors::RpCholesky;
+    use crate::landmarks::methods::rpcholesky::RpCholesky;
     use crate::observer::NoObserver;
     use crate::pipeline::fit;
     use crate::pipeline::importance::Tested;

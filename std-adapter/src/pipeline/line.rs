@@ -2,7 +2,7 @@
 
 use crate::approximation::LandmarkSet;
 use crate::data::{map::Map, source::RowSource};
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::kernel::{kind::KernelKind, precision::Precision, spec::KernelSpec};
 use crate::landmarks::selection::Selection;
 use crate::model::{AnyCoefficients, Coefficients, Model};
@@ -18,7 +18,7 @@ use std::time::Instant;
 /// The kernel values of the axes as landmarks are the features, and their weights are `w`: `O(N d²)` multiply-adds.
 ///
 /// # Errors
-/// [`Error::Metric`] for mapped rows; those of [`fit`](crate::regression::fit).
+/// `ErrorKind::Unsupported` for mapped rows; those of [`fit`](crate::regression::fit).
 pub(super) fn fit_line<'s>(
     source: &'s dyn RowSource,
     ridge: Ridge,
@@ -29,7 +29,7 @@ pub(super) fn fit_line<'s>(
     let begin = Instant::now();
     let dim = source.width();
     if source.columns().scaler.map.is_some() {
-        return Err(Error::Metric { problem: "a line needs the rows before the map" });
+        return Err(Error(Cause::Metric { problem: "a line needs the rows before the map" }));
     }
     let axes = (0..dim).flat_map(|i| (0..dim).map(move |j| f64::from(u8::from(i == j))));
     let axes = LandmarkSet::Points(axes.collect());

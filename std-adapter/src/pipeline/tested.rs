@@ -130,8 +130,8 @@ pub(super) mod tests {
     use crate::kernel::{
         bandwidth::Sigma, kind::KernelKind, metric::Metric, params::KernelParams, precision::Precision,
     };
+    use crate::landmarks::methods::{refined_ridge::RefinedRidge, rpcholesky::RpCholesky};
     use crate::landmarks::selector::Selector;
-    use crate::landmarks::selectors::{RefinedRidge, RpCholesky};
     use crate::landmarks::tolerance::{Criterion, Tolerance};
     use crate::observer::NoObserver;
     use crate::pipeline::{FlashParams, Landmarks, Params, fit, fit_in_flash};

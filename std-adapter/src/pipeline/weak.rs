@@ -76,7 +76,7 @@ pub fn weak_columns(
 mod tests {
     use super::weak_columns;
     use crate::kernel::{kind::KernelKind, params::KernelParams};
-    use crate::landmarks::selectors::RpCholesky;
+    use crate::landmarks::methods::rpcholesky::RpCholesky;
     use crate::observer::NoObserver;
     use crate::pipeline::tested::tests::{params, rows};
     use crate::regression::held_out::LeftOut;

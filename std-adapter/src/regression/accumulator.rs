@@ -4,13 +4,13 @@
 //! rows, `Qᵀy` and the residual sum of squares, `c(c + 3)/2 + 2` values independent of the number of rows. Checkpoints,
 //! partitions of a cluster and devices of a fleet all use this type.
 
-use crate::error::{Error, regression_error};
-use crate::heap::{RidgeHeap, zeros};
+use crate::error::Error;
 use crate::regression::cross_validation::merge;
 use dpp_nystrom_core::{
     BytesProblem, Error as CoreError, Origin, RidgeRegression, Scalar, StateHeader, state_bytes,
     state_bytes_of,
 };
+use dpp_nystrom_host::heap::{RidgeHeap, zeros};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 
@@ -37,7 +37,7 @@ impl<T: Scalar> Accumulator<T> {
     /// Return an accumulator of no rows over `features` features.
     ///
     /// # Errors
-    /// [`Error::Memory`].
+    /// `ErrorKind::Memory`.
     pub fn empty(features: usize) -> Result<Self, Error> {
         Ok(Self { rows: 0, values: zeros(RidgeRegression::<T>::numbers_kept(features), T::ZERO)? })
     }
@@ -46,18 +46,18 @@ impl<T: Scalar> Accumulator<T> {
     /// [`RidgeRegression::forget`] discounted too.
     ///
     /// # Errors
-    /// [`Error::Regression`] with [`CoreError::Unsettled`]: [`RidgeRegression::settle`] first.
+    /// `ErrorKind::Regression` with [`CoreError::Unsettled`]: [`RidgeRegression::settle`] first.
     pub fn of(regression: &RidgeRegression<'_, T>) -> Result<Self, Error> {
-        let numbers = regression.numbers().map_err(regression_error)?;
+        let numbers = regression.numbers().map_err(Error::regression)?;
         Ok(Self { rows: regression.rows(), values: numbers.collect() })
     }
 
     /// Restore the state into a regression over the same number of features.
     ///
     /// # Errors
-    /// [`Error::Regression`] for a different number of features or non-finite values.
+    /// `ErrorKind::Regression` for a different number of features or non-finite values.
     pub fn restore(&self, regression: &mut RidgeRegression<'_, T>) -> Result<(), Error> {
-        regression.restore(self.rows, &self.values).map_err(regression_error)
+        regression.restore(self.rows, &self.values).map_err(Error::regression)
     }
 
     /// Return the number of rows accumulated.
@@ -100,11 +100,11 @@ impl<T: Scalar> Accumulator<T> {
     /// Allocates; to add many rows, use [`RidgeRegression::add`] and [`of`](Self::of).
     ///
     /// # Errors
-    /// [`Error::Regression`] for a different number of features or non-finite values; the accumulator is then
+    /// `ErrorKind::Regression` for a different number of features or non-finite values; the accumulator is then
     /// unchanged.
     pub fn add(&mut self, features: &[T], target: T) -> Result<(), Error> {
         *self = self.on(|regression| {
-            regression.add(features, target).and_then(|()| regression.settle()).map_err(regression_error)?;
+            regression.add(features, target).and_then(|()| regression.settle()).map_err(Error::regression)?;
             Self::of(regression)
         })?;
         Ok(())
@@ -113,7 +113,7 @@ impl<T: Scalar> Accumulator<T> {
     /// Merge another accumulator, as if its rows had been added here: `c³/3` multiply-adds.
     ///
     /// # Errors
-    /// [`Error::Regression`] for a different number of features; the accumulator is then unchanged.
+    /// `ErrorKind::Regression` for a different number of features; the accumulator is then unchanged.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
         *self = Self::on_all(&[&*self, other], |both| merge(both, None).and_then(|sum| Self::of(sum)))?;
         Ok(())
@@ -122,7 +122,7 @@ impl<T: Scalar> Accumulator<T> {
     /// Serialise as the core's state bytes ([`RidgeRegression::write_state`]); `digest` identifies the landmarks.
     ///
     /// # Errors
-    /// [`Error::Memory`].
+    /// `ErrorKind::Memory`.
     pub fn to_bytes(&self, digest: u64) -> Result<Vec<u8>, Error> {
         self.to_bytes_from(None, digest)
     }
@@ -131,8 +131,8 @@ impl<T: Scalar> Accumulator<T> {
     /// ([`RidgeRegression::write_state_from`]).
     ///
     /// # Errors
-    /// [`Error::Memory`].
-    pub fn to_bytes_from(&self, origin: Option<Origin>, digest: u64) -> Result<Vec<u8>, Error> {
+    /// `ErrorKind::Memory`.
+    pub(crate) fn to_bytes_from(&self, origin: Option<Origin>, digest: u64) -> Result<Vec<u8>, Error> {
         let length = match origin {
             None => state_bytes::<T>(self.features()),
             Some(_) => state_bytes_of::<T>(self.features(), 1),
@@ -151,7 +151,7 @@ impl<T: Scalar> Accumulator<T> {
     /// Read the output of [`to_bytes`](Self::to_bytes) for this number of features and landmark digest.
     ///
     /// # Errors
-    /// [`Error::Core`] with the reason: truncated, corrupt or trailing bytes, another version, other landmarks, numbers that no
+    /// `ErrorKind::Argument` with the reason: truncated, corrupt or trailing bytes, another version, other landmarks, numbers that no
     /// rows can have left.
     pub fn from_bytes(features: usize, digest: u64, bytes: &[u8]) -> Result<Self, Error> {
         Self::empty(features)?.on(|regression| {
@@ -185,7 +185,7 @@ impl<T: Scalar> Accumulator<T> {
 
     /// Return a regression with this state, in the memory of `heap`.
     fn lent<'h>(&self, heap: &'h mut RidgeHeap<T>) -> Result<RidgeRegression<'h, T>, Error> {
-        let mut regression = RidgeRegression::new(self.features(), heap.lend()).map_err(regression_error)?;
+        let mut regression = RidgeRegression::new(self.features(), heap.lend()).map_err(Error::regression)?;
         self.restore(&mut regression)?;
         Ok(regression)
     }

@@ -28,11 +28,14 @@
 //! Sums over rows are kept in `f64` for rows of either precision, so that single rows still contribute among 10⁸. Results
 //! do not depend on the number of threads.
 
-use crate::error::{Error, regression_error};
-use crate::heap::zeros;
+use crate::error::{Cause, Error};
 use crate::linalg::eigen::PARTS;
-use crate::simd::{kernel::Entries, lane::Ground, lane::Lane, lane::set_row};
 use dpp_nystrom_core::{Error as CoreError, Landmarks, RidgeRegression, TRIES};
+use dpp_nystrom_host::heap::zeros;
+use dpp_nystrom_host::{
+    simd::kernel::Entries,
+    simd::lane::{Ground, Lane, set_row},
+};
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::matmul::matmul;
@@ -132,7 +135,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     /// them.
     ///
     /// # Errors
-    /// [`Error::Memory`].
+    /// `ErrorKind::Memory`.
     pub(crate) fn new(
         landmarks: &'b Landmarks<'l, T, Ground<'g, T>>,
         outputs: usize,
@@ -174,7 +177,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             matrix: zeros(height.saturating_mul(width), 0.0)?,
             reflections: Mat::zeros(block, width),
             scratch: MemBuffer::try_new(scratch)
-                .map_err(|_| Error::Memory { bytes: scratch.size_bytes() })?,
+                .map_err(|_| Error(Cause::Memory { bytes: scratch.size_bytes() }))?,
             numbers: zeros(RidgeRegression::<f64>::numbers_kept_of(rank, outputs), 0.0)?,
             waiting: 0,
             rows: 0,
@@ -236,9 +239,9 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     /// Load the state of an accumulator, which must have as many features as there are landmarks, and these targets.
     ///
     /// # Errors
-    /// [`Error::Regression`] with [`CoreError::Unsettled`].
+    /// `ErrorKind::Regression` with [`CoreError::Unsettled`].
     pub(crate) fn begin(&mut self, ridge: &RidgeRegression<'_, f64>) -> Result<(), Error> {
-        let mut numbers = ridge.numbers().map_err(regression_error)?;
+        let mut numbers = ridge.numbers().map_err(Error::regression)?;
         let (rank, length) = (self.landmarks.len(), self.column_length());
         self.rows = ridge.rows();
         (self.waiting, self.count) = (0, 1.0);
@@ -281,7 +284,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     /// Add one row, standardised and in the landmarks' precision, with its targets.
     ///
     /// # Errors
-    /// [`Error::Regression`] with [`CoreError::NotFinite`]. The row is counted from the first in the accumulator; the
+    /// `ErrorKind::Regression` with [`CoreError::NotFinite`]. The row is counted from the first in the accumulator; the
     /// columns after the features are the targets. The error may be delayed until later rows fill
     /// the block.
     pub(crate) fn push(
@@ -308,7 +311,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             // A block of a few wide rows does not pay for all that it has room for.
             let (held, all) = (self.values.len(), self.room * dim);
             let more = held.clamp(end - held, all - held);
-            let failed = |_| Error::Memory { bytes: (held + more) * size_of::<T>() };
+            let failed = |_| Error(Cause::Memory { bytes: (held + more) * size_of::<T>() });
             self.values.try_reserve_exact(more).map_err(failed)?;
             self.values.resize(end, T::ZERO);
         }
@@ -342,7 +345,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             numbers.extend(column.iter().take(rank).enumerate().map(|(i, entry)| sign(i) * entry));
             numbers.extend([column[rank..=rank + t].iter().map(|left| left * left).sum(), 0.0]);
         }
-        ridge.restore(self.rows, &self.numbers).map_err(regression_error)
+        ridge.restore(self.rows, &self.numbers).map_err(Error::regression)
     }
 
     /// Absorb the buffered rows.
@@ -529,7 +532,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
                     self.count = (16.0 * self.count).min(1.0);
                     self.gram.copy_from(&products);
                 }
-                Err(_) => return Err(regression_error(CoreError::NotPositive { pivot: rank })),
+                Err(_) => return Err(Error::regression(CoreError::NotPositive { pivot: rank })),
             }
         }
         self.count = 1.0;
@@ -610,7 +613,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             }
             if let Some(at) = column.iter().position(|entry| !entry.is_finite()) {
                 let row = self.rows as usize + at;
-                return Err(regression_error(CoreError::NotFinite { row, column: k }));
+                return Err(Error::regression(CoreError::NotFinite { row, column: k }));
             }
         }
         let whole = MatMut::from_column_major_slice_mut(&mut self.matrix, length, first);
@@ -635,7 +638,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
 fn square<T: RealField>(order: usize) -> Result<Mat<T>, Error> {
     let mut matrix = Mat::new();
     let bytes = order.saturating_mul(order).saturating_mul(size_of::<T>());
-    matrix.try_reserve(order, order).map_err(|_| Error::Memory { bytes })?;
+    matrix.try_reserve(order, order).map_err(|_| Error(Cause::Memory { bytes }))?;
     matrix.resize_with(order, order, |_, _| T::zero_impl());
     Ok(matrix)
 }
@@ -649,12 +652,12 @@ fn triangle(rank: usize, length: usize) -> impl Iterator<Item = usize> {
 mod tests {
     use super::{Block, ROWS, TRIES};
     use crate::approximation::features::independent;
-    use crate::error::Error;
-    use crate::heap::{Heap, RidgeHeap};
+    use crate::error::{Cause, Error};
     use crate::kernel::kind::KernelKind;
-    use crate::rng::{RngStream, stream};
-    use crate::simd::lane::Lane;
     use dpp_nystrom_core::{Error as CoreError, Nystrom, Points, RidgeRegression};
+    use dpp_nystrom_host::heap::{Heap, RidgeHeap};
+    use dpp_nystrom_host::rng::{RngStream, stream};
+    use dpp_nystrom_host::simd::lane::Lane;
     use faer::prelude::SolveLstsq;
     use faer::{Mat, traits::RealField};
     use rand_core::Rng;
@@ -982,7 +985,7 @@ mod tests {
             let before: Vec<f64> = ridge.numbers().unwrap().collect();
             let error = block.end(&mut ridge).unwrap_err();
             let expected = CoreError::NotFinite { row, column };
-            assert!(matches!(error, Error::Regression { reason } if reason == expected), "{error:?}");
+            assert!(matches!(error, Error(Cause::Regression { reason }) if reason == expected), "{error:?}");
             assert!(ridge.numbers().unwrap().eq(before) && ridge.rows() == 0);
         }
     }

@@ -16,9 +16,9 @@ use crate::model::confidence::{Confidence, DEVIATIONS};
 use crate::regression::{
     cross_validation::Triangle, input::Input, leave_one_out::BLOCK, whitening::Columns, whitening::Whitening,
 };
-use crate::simd::lane::{Ground, Lane};
 use dpp_nystrom_core::kernel::Kernel;
 use dpp_nystrom_core::{Landmarks, RidgeRegression, Solved};
+use dpp_nystrom_host::simd::lane::{Ground, Lane};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Mat, MatRef, Par, traits::RealField};
 use rayon::prelude::*;

@@ -14,10 +14,9 @@
 //! A [`Key`] is made of what the regression itself takes, and not of the options that led to it: whatever changes rows, targets,
 //! partition, landmarks or kernel changes the key, however it came about. Version 1 did not know the partition, and is refused.
 
-use crate::atomic_file::write_whole;
 use crate::data::source::RowSource;
 use crate::error::{
-    Error,
+    Cause, Error,
     checkpoint::CheckpointProblem,
     table::{TableError, TableProblem},
 };
@@ -28,6 +27,7 @@ use crate::regression::{
     accumulator::Accumulator, folds::Deal, input::Input, params::FitParams, ridge::Ridge,
 };
 use dpp_nystrom_core::{RidgeRegression, Scalar};
+use dpp_nystrom_host::atomic_file::write_whole;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;
@@ -66,7 +66,7 @@ impl Checkpoint {
     /// Remove the file after a completed fit. Any other file that has taken its name, such as the model, is kept.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// `ErrorKind::File`.
     pub fn remove(&self) -> Result<(), Error> {
         let mut magic = [0; 8];
         let read = File::open(&self.path).and_then(|mut file| file.read_exact(&mut magic));
@@ -75,7 +75,7 @@ impl Checkpoint {
         }
         match fs::remove_file(&self.path) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                Err(Error::Write { path: self.path.clone(), source })
+                Err(Error(Cause::Write { path: self.path.clone(), source }))
             }
             _ => Ok(()),
         }
@@ -193,8 +193,12 @@ impl<'s> Rounds<'s> {
             .map(|part| RidgeRegression::<f64>::numbers_kept_of(part.features(), part.targets()) + LENGTHS);
         let most = (numbers.sum::<usize>() * size_of::<f64>() + KEY) as u64;
         let Some(Content { rounds, parts, .. }) = kept.read(most)? else { return Ok(0) };
-        let corrupt =
-            || Error::Checkpoint { path: kept.checkpoint.path.clone(), problem: CheckpointProblem::Corrupt };
+        let corrupt = || {
+            Error(Cause::Checkpoint {
+                path: kept.checkpoint.path.clone(),
+                problem: CheckpointProblem::Corrupt,
+            })
+        };
         let rows = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(part.rows()));
         // As many rounds as rows are the most that there can be: each has one.
         let rounds = usize::try_from(rounds).ok().filter(|&rounds| rounds <= seen(usize::MAX));
@@ -240,7 +244,7 @@ impl Kept<'_> {
     /// Read a checkpoint of at most this many bytes.
     fn read(&self, most: u64) -> Result<Option<Content>, Error> {
         let path = &self.checkpoint.path;
-        let refuse = |problem| Error::Checkpoint { path: path.clone(), problem };
+        let refuse = |problem| Error(Cause::Checkpoint { path: path.clone(), problem });
         let mut file = match File::open(path) {
             Ok(file) => file,
             Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -269,8 +273,8 @@ impl Kept<'_> {
     fn write(&self, rounds: usize, accumulators: &[RidgeRegression<'_, f64>]) -> Result<(), Error> {
         let parts = accumulators.iter().map(Accumulator::of).collect::<Result<_, _>>()?;
         let content = Content { key: self.key.clone(), rounds: rounds as u64, parts };
-        let content = postcard::to_allocvec(&content).map_err(|_| Error::Memory { bytes: 0 })?;
-        write_whole(&self.checkpoint.path, |file| FRAME.write(file, &content))
+        let content = postcard::to_allocvec(&content).map_err(|_| Error(Cause::Memory { bytes: 0 }))?;
+        Ok(write_whole(&self.checkpoint.path, |file| FRAME.write(file, &content))?)
     }
 }
 
@@ -279,11 +283,11 @@ mod tests {
     use super::{Checkpoint, Kept, Key, Rounds};
     use crate::approximation::landmark_set::LandmarkSet;
     use crate::data::{prepared::Prepared, table::Table};
-    use crate::error::{Error, checkpoint::CheckpointProblem};
-    use crate::heap::RidgeHeap;
+    use crate::error::{Cause, Error, checkpoint::CheckpointProblem};
     use crate::kernel::{kind::KernelKind, precision::Precision, spec::KernelSpec};
     use crate::observer::NoObserver;
     use crate::regression::{fit::fit_without, input::Input, params::FitParams, ridge::Ridge};
+    use dpp_nystrom_host::heap::RidgeHeap;
     use std::time::{Duration, Instant};
 
     const PARAMS: FitParams = FitParams {
@@ -325,7 +329,7 @@ mod tests {
             assert_eq!(learn(first).unwrap(), ROWS as u64);
             let found = learn(second);
             let problem = match &found {
-                Err(Error::Checkpoint { problem, .. }) => problem,
+                Err(Error(Cause::Checkpoint { problem, .. })) => problem,
                 _ => panic!("{found:?}"),
             };
             assert!(matches!(problem, CheckpointProblem::Another { .. }), "{problem}");
@@ -375,7 +379,7 @@ mod tests {
             let seen = |rounds: usize| rounds.saturating_mul(ROUND).min(ROWS);
             match resumed.resume(&mut accumulators, seen) {
                 Ok(found) => assert!(taken && found as u64 == rounds, "{rows} {parts} {rounds}"),
-                Err(Error::Checkpoint { problem: CheckpointProblem::Corrupt, .. }) => {
+                Err(Error(Cause::Checkpoint { problem: CheckpointProblem::Corrupt, .. })) => {
                     assert!(!taken, "{rows} {parts} {rounds}");
                 }
                 // Two parts are longer than one, which this fit has.

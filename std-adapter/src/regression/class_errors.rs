@@ -1,7 +1,7 @@
 //! The errors of classes, on rows that were predicted without their fold.
 
 use crate::data::{columns::TargetColumn, source::RowSource, targets::TargetRows, weights::Weights};
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::model::classes::{log_probability, temperature};
 use crate::regression::folds::Deal;
 use dpp_nystrom_core::Class;
@@ -45,7 +45,7 @@ impl ClassTally {
     }
 
     /// [`add`](Self::add) a row of this weight. The confusion counts it as one row.
-    pub fn add_weighted(&mut self, own: usize, taken: usize, log_loss: f64, weight: f64) {
+    pub(crate) fn add_weighted(&mut self, own: usize, taken: usize, log_loss: f64, weight: f64) {
         let count = self.confusion.get_mut(own).and_then(|row| row.get_mut(taken));
         if let (Some(count), Some([sum, right])) = (count, self.weights.get_mut(own)) {
             *count += 1;
@@ -86,7 +86,7 @@ pub(crate) struct Classed {
 /// their folds.
 ///
 /// # Errors
-/// [`Error::Core`] for an output that is not finite.
+/// `ErrorKind::Data` for an output that is not finite.
 pub(crate) fn class_errors(
     mut outputs: Vec<f64>,
     source: &dyn RowSource,
@@ -122,7 +122,7 @@ pub(crate) fn class_errors(
         losses.push(loss);
         wrong.push(f64::from(u8::from(class != taken)));
     }
-    let errors = tally.errors().ok_or(Error::Folds { rows })?;
+    let errors = tally.errors().ok_or(Error(Cause::Folds { rows }))?;
     Ok(Classed { errors, temperature: without(None), losses, wrong })
 }
 

@@ -22,7 +22,7 @@
 //!
 //! The result does not depend on the number of threads.
 
-use crate::error::{Error, regression_error};
+use crate::error::{Cause, Error};
 use crate::linalg::{bidiagonal::Bidiagonal, eigen::product, triangle};
 use crate::observer::{Observer, go_on};
 use crate::regression::leave_one_out::Basis;
@@ -51,11 +51,11 @@ impl Triangle {
     /// Copy that of an accumulator.
     ///
     /// # Errors
-    /// [`Error::Regression`] with [`CoreError::Unsettled`].
+    /// `ErrorKind::Regression` with [`CoreError::Unsettled`].
     pub(crate) fn of<T: Scalar>(regression: &RidgeRegression<'_, T>) -> Result<Self, Error> {
         let (c, targets) = (regression.features(), regression.targets());
         let mut values = Mat::zeros(c + targets, c + targets);
-        let mut numbers = regression.numbers().map_err(regression_error)?.map(Scalar::to_f64);
+        let mut numbers = regression.numbers().map_err(Error::regression)?.map(Scalar::to_f64);
         for i in 0..c {
             for (j, number) in (i..c).zip(&mut numbers) {
                 values[(i, j)] = number;
@@ -103,11 +103,11 @@ impl Triangle {
     /// Return the triangle of the rows of all folds.
     ///
     /// # Errors
-    /// [`Error::Regression`] with [`CoreError::NoRows`] for no folds, and those of [`of`](Self::of).
+    /// `ErrorKind::Regression` with [`CoreError::NoRows`] for no folds, and those of [`of`](Self::of).
     pub(crate) fn of_all<'m, T: Scalar>(
         folds: &[impl Borrow<RidgeRegression<'m, T>>],
     ) -> Result<Self, Error> {
-        let (first, others) = folds.split_first().ok_or(regression_error(CoreError::NoRows))?;
+        let (first, others) = folds.split_first().ok_or(Error::regression(CoreError::NoRows))?;
         Self::of(first.borrow())?.and(others)
     }
 
@@ -124,7 +124,7 @@ impl Triangle {
     /// Write the triangle to an accumulator, which counts these rows.
     ///
     /// # Errors
-    /// [`Error::Regression`] for an accumulator of another number of features, or numbers that are not finite.
+    /// `ErrorKind::Regression` for an accumulator of another number of features, or numbers that are not finite.
     pub(crate) fn restore<T: Scalar>(
         &self,
         rows: u64,
@@ -138,17 +138,17 @@ impl Triangle {
             numbers.extend([left, 0.0]);
         }
         let numbers: Vec<T> = numbers.into_iter().map(T::from_f64).collect();
-        regression.restore(rows, &numbers).map_err(regression_error)?;
+        regression.restore(rows, &numbers).map_err(Error::regression)?;
         if self.rows == rows as f64 {
             return Ok(());
         }
-        regression.count_as(T::from_f64(self.rows)).map_err(regression_error)
+        regression.count_as(T::from_f64(self.rows)).map_err(Error::regression)
     }
 
     /// Return the eigenbasis of the rows' products, for leave-one-out errors.
     ///
     /// # Errors
-    /// [`Error::Eigenvalues`].
+    /// `ErrorKind::Landmarks`.
     pub(crate) fn basis(&self) -> Result<Basis, Error> {
         Basis::of_triangle(self.square(), self.targets())
     }
@@ -346,10 +346,10 @@ pub(crate) fn merge<'p, 'm, A: Scalar>(
         }
         _ => None,
     };
-    let (whole, others) = parts.split_first_mut().ok_or(regression_error(CoreError::NoRows))?;
+    let (whole, others) = parts.split_first_mut().ok_or(Error::regression(CoreError::NoRows))?;
     match (sum, rows) {
         (Some(sum), Some(rows)) => sum.restore(rows, whole)?,
-        _ => others.iter().try_for_each(|other| whole.merge(other)).map_err(regression_error)?,
+        _ => others.iter().try_for_each(|other| whole.merge(other)).map_err(Error::regression)?,
     }
     Ok(whole)
 }
@@ -370,8 +370,8 @@ pub(crate) struct Validated {
 /// triangle, `max ‖φ‖ / √γ`: a relative 10⁻¹⁰ for γ = 10⁻¹⁰; and to 10⁻⁸ for a fold with directions of its own.
 ///
 /// # Errors
-/// [`Error::Folds`] for fewer than two folds; [`Error::Regression`] for folds of different features, for a ridge that is
-/// negative or not finite, and if all rows are in one fold; [`Error::Cancelled`].
+/// `ErrorKind::Data` for fewer than two folds; `ErrorKind::Regression` for folds of different features, for a ridge that is
+/// negative or not finite, and if all rows are in one fold; `ErrorKind::Cancelled`.
 pub(crate) fn cross_validate_folds<T: Scalar>(
     folds: &[RidgeRegression<'_, T>],
     ridges: &[f64],
@@ -475,18 +475,18 @@ pub(crate) fn each_left_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + S
 /// Check that folds and ridges can be cross-validated.
 fn check<'m, T: Scalar>(folds: &[impl Borrow<RidgeRegression<'m, T>>], ridges: &[f64]) -> Result<(), Error> {
     let rows = || folds.iter().map(|fold| fold.borrow().rows() as usize);
-    let [first, _, ..] = folds else { return Err(Error::Folds { rows: rows().sum() }) };
+    let [first, _, ..] = folds else { return Err(Error(Cause::Folds { rows: rows().sum() })) };
     for shape in [RidgeRegression::features, RidgeRegression::targets] {
         let expected = shape(first.borrow());
         if let Some(found) = folds.iter().map(|fold| shape(fold.borrow())).find(|&found| found != expected) {
-            return Err(regression_error(CoreError::Length { expected, found }));
+            return Err(Error::regression(CoreError::Length { expected, found }));
         }
     }
     if ridges.iter().any(|ridge| !(*ridge >= 0.0 && ridge.is_finite())) {
-        return Err(regression_error(CoreError::Ridge));
+        return Err(Error::regression(CoreError::Ridge));
     }
     if rows().filter(|&rows| rows > 0).count() < 2 {
-        return Err(regression_error(CoreError::NoRows));
+        return Err(Error::regression(CoreError::NoRows));
     }
     Ok(())
 }
@@ -545,11 +545,11 @@ fn leave_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + Sync, A: Send>(
 #[cfg(test)]
 mod tests {
     use super::{by_decompositions, by_gradients, cross_validate_folds};
-    use crate::error::Error;
-    use crate::heap::RidgeHeap;
+    use crate::error::{Cause, Error};
     use crate::observer::{NoObserver, Observer};
     use crate::regression::ridge::ridge_grid;
     use dpp_nystrom_core::{Error as CoreError, RidgeRegression, Scalar, Solution};
+    use dpp_nystrom_host::heap::RidgeHeap;
     use std::sync::atomic::{AtomicU64, Ordering};
 
     /// Folds of rows whose features have lengths from 1 down to `1/condition`, of `span` dimensions.
@@ -697,14 +697,14 @@ mod tests {
     fn what_cannot_be_validated_is_refused() {
         on_folds((10, 4, 4), 1.0, |folds: &[RidgeRegression<'_, f64>]| {
             let refused = |folds, ridges: &[f64]| match cross_validate_folds(folds, ridges, &NoObserver) {
-                Err(Error::Regression { reason }) => reason,
+                Err(Error(Cause::Regression { reason })) => reason,
                 other => panic!("{other:?}"),
             };
             for ridge in [-1.0, f64::NAN, f64::INFINITY] {
                 assert_eq!(refused(folds, &[1e-3, ridge]), CoreError::Ridge);
             }
             let single = cross_validate_folds(&folds[..1], &[1e-3], &NoObserver);
-            assert!(matches!(single, Err(Error::Folds { rows: 8 })), "{single:?}");
+            assert!(matches!(single, Err(Error(Cause::Folds { rows: 8 }))), "{single:?}");
             let (mut heap, mut other) = (RidgeHeap::new(4).unwrap(), RidgeHeap::new(4).unwrap());
             let mut full = RidgeRegression::new(4, heap.lend()).unwrap();
             full.merge(&folds[0]).unwrap();

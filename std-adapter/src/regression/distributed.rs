@@ -12,7 +12,7 @@
 //! use dpp_nystrom::data::Scaler;
 //! use dpp_nystrom::kernel::{KernelKind, KernelSpec};
 //! use dpp_nystrom::observer::NoObserver;
-//! use dpp_nystrom::regression::{FitSpec, Ridge};
+//! use dpp_nystrom::{regression::FitSpec, Ridge};
 //!
 //! let raw: Vec<f64> = (0..200).map(|i| f64::from(i) / 20.0).collect();
 //! let targets: Vec<f64> = raw.iter().map(|x| x.sin()).collect();
@@ -41,8 +41,7 @@
 
 use crate::approximation::{features::independent_points, ground::Ground};
 use crate::data::{columns::Columns, columns::TargetColumn, scaler::Scaler, source::RowSource};
-use crate::error::{Error, check_length, regression_error};
-use crate::heap::{Heap, zeros};
+use crate::error::{Cause, Error, check_length};
 use crate::kernel::spec::KernelSpec;
 use crate::model::trained::AnyCoefficients;
 use crate::observer::Observer;
@@ -53,6 +52,7 @@ use crate::regression::{
 use dpp_nystrom_core::{
     BytesProblem, Error as CoreError, GroundSet, Landmarks, Nystrom, Points, digest, state_bytes,
 };
+use dpp_nystrom_host::heap::{Heap, zeros};
 use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
@@ -164,7 +164,7 @@ impl FitSpec {
     /// cross-validated.
     ///
     /// # Errors
-    /// [`Error::NoTarget`], [`Error::ConstantTarget`]; [`Error::LeaveOneOut`], since rows are read once.
+    /// `ErrorKind::Data` for no target or a constant one; `ErrorKind::Unsupported`, since rows are read once.
     pub fn new(
         columns: Columns,
         landmarks: Vec<f64>,
@@ -174,7 +174,7 @@ impl FitSpec {
     ) -> Result<Self, Error> {
         let target = columns.single("a fit to rows in several places")?.clone();
         if ridge == Ridge::LeaveOneOut {
-            return Err(Error::LeaveOneOut);
+            return Err(Error(Cause::LeaveOneOut));
         }
         Ok(Self {
             feature_names: columns.feature_names,
@@ -196,9 +196,9 @@ impl FitSpec {
     /// Serialise the specification, for the workers that hold the rows.
     ///
     /// # Errors
-    /// [`Error::Memory`].
+    /// `ErrorKind::Memory`.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        let memory = |_| Error::Memory { bytes: size_of_val(self.landmarks.as_slice()) };
+        let memory = |_| Error(Cause::Memory { bytes: size_of_val(self.landmarks.as_slice()) });
         let mut bytes = postcard::to_allocvec(self).map_err(memory)?;
         if let Some(map) = &self.scaler.map {
             bytes.extend(postcard::to_allocvec(map).map_err(memory)?);
@@ -209,13 +209,13 @@ impl FitSpec {
     /// Deserialise what [`to_bytes`](Self::to_bytes) returned.
     ///
     /// # Errors
-    /// [`Error::FitSpec`].
+    /// `ErrorKind::Format`.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let (mut spec, rest) = postcard::take_from_bytes::<Self>(bytes).map_err(|_| Error::FitSpec)?;
+        let (mut spec, rest) = postcard::take_from_bytes::<Self>(bytes).map_err(|_| Error(Cause::FitSpec))?;
         if !rest.is_empty() {
             spec.scaler.map = match postcard::take_from_bytes(rest) {
                 Ok((map, [])) => Some(map),
-                _ => return Err(Error::FitSpec),
+                _ => return Err(Error(Cause::FitSpec)),
             };
         }
         let dim = spec.features();
@@ -225,7 +225,7 @@ impl FitSpec {
             && spec.target_scaler.deviations.len() == 1
             && spec.landmarks.len().is_multiple_of(spec.scaler.width())
             && spec.folds > 0;
-        if fits { Ok(spec) } else { Err(Error::FitSpec) }
+        if fits { Ok(spec) } else { Err(Error(Cause::FitSpec)) }
     }
 
     fn on_landmarks<A>(
@@ -233,7 +233,7 @@ impl FitSpec {
         work: impl FnOnce(&Landmarks<'_, f64, Ground<'_>>) -> Result<A, Error>,
     ) -> Result<A, Error> {
         let ground = Points::new(&self.landmarks, self.scaler.width(), self.kernel.build()?);
-        let ground = ground.map_err(|reason| Error::Landmarks { reason })?;
+        let ground = ground.map_err(|reason| Error(Cause::Landmarks { reason }))?;
         let mut memory = Heap::new(ground.len())?;
         work(&independent_points(&ground, &mut memory)?)
     }
@@ -257,7 +257,7 @@ impl FitSpec {
     /// Return empty accumulators.
     ///
     /// # Errors
-    /// [`Error::Landmarks`], [`Error::Memory`].
+    /// `ErrorKind::Landmarks`, `ErrorKind::Memory`.
     pub fn empty(&self) -> Result<Folds, Error> {
         let rank = self.on_landmarks(|landmarks| Ok(landmarks.len()))?;
         Ok(Folds(vec![Accumulator::empty(rank)?; usize::from(self.folds)]))
@@ -267,8 +267,8 @@ impl FitSpec {
     /// multiply-adds): pass thousands of rows at a time.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there is a column for each feature and all are of one length;
-    /// [`Error::Regression`] with the row and column of a value that is not finite, the target being the last column, and
+    /// `ErrorKind::Argument` unless there is a column for each feature and all are of one length;
+    /// `ErrorKind::Regression` with the row and column of a value that is not finite, the target being the last column, and
     /// for accumulators of another number of folds. `accumulated` is then unchanged.
     pub fn accumulate(
         &self,
@@ -278,7 +278,7 @@ impl FitSpec {
     ) -> Result<(), Error> {
         let folds = usize::from(self.folds).max(1);
         if accumulated.0.len() != folds {
-            return Err(regression_error(CoreError::Length { expected: folds, found: accumulated.0.len() }));
+            return Err(Error::regression(CoreError::Length { expected: folds, found: accumulated.0.len() }));
         }
         check_length("columns of features", self.features(), columns.len())?;
         for column in columns {
@@ -286,7 +286,7 @@ impl FitSpec {
         }
         for (at, column) in columns.iter().copied().chain([targets]).enumerate() {
             if let Some(row) = first_not_finite(column) {
-                return Err(regression_error(CoreError::NotFinite { row, column: at }));
+                return Err(Error::regression(CoreError::NotFinite { row, column: at }));
             }
         }
         let raw = |row: usize| columns.iter().map(move |column| column[row]);
@@ -325,11 +325,11 @@ impl FitSpec {
     /// Merge accumulators of other rows.
     ///
     /// # Errors
-    /// [`Error::Regression`] for accumulators of another specification; `accumulated` is then unchanged.
+    /// `ErrorKind::Regression` for accumulators of another specification; `accumulated` is then unchanged.
     pub fn merge(&self, accumulated: &mut Folds, other: &Folds) -> Result<(), Error> {
         let mut merged = accumulated.clone();
         if merged.0.len() != other.0.len() {
-            return Err(regression_error(CoreError::Length {
+            return Err(Error::regression(CoreError::Length {
                 expected: merged.0.len(),
                 found: other.0.len(),
             }));
@@ -344,7 +344,7 @@ impl FitSpec {
     /// Serialise the accumulators: a state of the core for each fold, concatenated.
     ///
     /// # Errors
-    /// [`Error::Memory`], [`Error::Regression`] for accumulators of another specification.
+    /// `ErrorKind::Memory`, `ErrorKind::Regression` for accumulators of another specification.
     pub fn state(&self, accumulated: &Folds) -> Result<Vec<u8>, Error> {
         self.on_landmarks(|landmarks| {
             let digest = self.digest(landmarks);
@@ -356,7 +356,7 @@ impl FitSpec {
     /// Deserialise what [`state`](Self::state) returned.
     ///
     /// # Errors
-    /// [`Error::Core`] for bytes that are truncated, corrupt or of another specification.
+    /// `ErrorKind::Format` for bytes that are truncated, corrupt or of another specification.
     pub fn read(&self, bytes: &[u8]) -> Result<Folds, Error> {
         self.on_landmarks(|landmarks| {
             let (rank, digest) = (landmarks.len(), self.digest(landmarks));
@@ -372,7 +372,7 @@ impl FitSpec {
     /// Fit the model to all accumulated rows.
     ///
     /// # Errors
-    /// [`Error::ConstantTarget`]; [`Error::Regression`]; [`Error::Folds`] for cross-validation with a single fold.
+    /// `ErrorKind::Data` for a constant target, and for cross-validation with a single fold.
     pub fn conclude(
         &self,
         accumulated: &Folds,
@@ -408,7 +408,7 @@ impl FitSpec {
 mod tests {
     use super::{FitSpec, first_not_finite};
     use crate::data::{map::Map, scaler::Scaler};
-    use crate::error::Error;
+    use crate::error::{Cause, Error};
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
     use dpp_nystrom_core::{BytesProblem, Error as CoreError};
 
@@ -443,7 +443,7 @@ mod tests {
         ];
         for other in others {
             let refused = other.read(&bytes);
-            let problem = Error::Core(CoreError::StateBytes(BytesProblem::OtherLandmarks)).to_string();
+            let problem = Error(Cause::Core(CoreError::StateBytes(BytesProblem::OtherLandmarks))).to_string();
             assert_eq!(refused.unwrap_err().to_string(), problem, "{other:?}");
         }
         for len in [0, bytes.len() / 2, bytes.len() - 1] {
@@ -510,7 +510,7 @@ mod tests {
         for folds in [0, 1, 3] {
             let other = FitSpec { folds, ..spec.clone() };
             let refused = other.accumulate(&mut accumulated, &[&[1.0]], &[1.0]);
-            assert!(matches!(refused, Err(Error::Regression { .. })), "{folds} {refused:?}");
+            assert!(matches!(refused, Err(Error(Cause::Regression { .. }))), "{folds} {refused:?}");
             assert_eq!(accumulated, before);
         }
     }

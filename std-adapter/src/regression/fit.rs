@@ -5,7 +5,7 @@ use crate::data::{
     columns::Columns, columns::RowSlices, source::Order, source::RowSource, targets::TargetRows,
     weights::Weights,
 };
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::kernel::{precision::Precision, spec::KernelSpec};
 use crate::model::trained::{AnyCoefficients, Coefficients, Model, Output};
 use crate::model::{classes::Classifier, confidence::Confidence};
@@ -16,8 +16,8 @@ use crate::regression::{
     regress::Regression, regress::WithoutFold, regress::cross_validate, regress::regress_without,
     ridge::Ridge,
 };
-use crate::simd::lane::Lane;
 use dpp_nystrom_core::Scalar;
+use dpp_nystrom_host::simd::lane::Lane;
 use faer::traits::RealField;
 use std::mem;
 
@@ -54,8 +54,8 @@ pub struct Fitted {
 /// the rest; folds are stratified, and a second pass over the rows measures [`ClassErrors`] and the temperature of probabilities.
 ///
 /// # Errors
-/// [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Landmarks`], [`Error::Regression`], [`Error::Memory`],
-/// [`Error::Cancelled`]; errors of the source and of the checkpoint.
+/// `ErrorKind::Data` for no target or a constant one, `ErrorKind::Landmarks`, `ErrorKind::Regression`, `ErrorKind::Memory`,
+/// `ErrorKind::Cancelled`; errors of the source and of the checkpoint.
 pub fn fit(
     source: &dyn RowSource,
     landmarks: &LandmarkSet,
@@ -99,16 +99,16 @@ pub(crate) fn fit_without(
         (Some(RowSlices::F32(rows, _)), _) => {
             fit_in(source, rows, landmarks, params, left_out, checkpoint, observer, AnyCoefficients::F32)
         }
-        (None, _) => Err(Error::NoTarget),
+        (None, _) => Err(Error(Cause::NoTarget)),
     }
 }
 
 /// Refuse rows that have weights: `what` counts each once.
 ///
 /// # Errors
-/// [`Error::Unweighted`].
+/// `ErrorKind::Unsupported`.
 pub(crate) fn unweighted(source: &dyn RowSource, what: &'static str) -> Result<(), Error> {
-    if source.weights().is_some() { Err(Error::Unweighted { what }) } else { Ok(()) }
+    if source.weights().is_some() { Err(Error(Cause::Unweighted { what })) } else { Ok(()) }
 }
 
 /// [`fit_without`] of rows in the precision `T`.
@@ -166,7 +166,7 @@ fn fit_in<T: Lane + RealField>(
 /// Uses the given ridge or the best of [`ridge_grid`](crate::regression::ridge_grid), in the precision of the rows.
 ///
 /// # Errors
-/// Those of [`fit`], [`Error::Folds`].
+/// Those of [`fit`], `ErrorKind::Data` for too few folds.
 pub(crate) fn validation_error(
     source: &dyn RowSource,
     landmarks: &LandmarkSet,
@@ -193,11 +193,11 @@ pub(crate) fn validation_error(
             let input = Input { rows, dim, targets, held_out, weights, deal, landmarks, kernel };
             cross_validate(input, ridges, seed, observer)
         }
-        None => return Err(Error::NoTarget),
+        None => return Err(Error(Cause::NoTarget)),
     };
     // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
     source.check()?;
-    quality?.validation_error.ok_or(Error::Folds { rows: source.len() })
+    quality?.validation_error.ok_or(Error(Cause::Folds { rows: source.len() }))
 }
 
 /// Build the model of a regression on `points`. `numbers` holds their row numbers if they are rows.
@@ -215,7 +215,7 @@ pub(crate) fn assemble<T: Scalar>(
     let Quality { train_error, validation_error, .. } = fitted.quality;
     let mut numbers_found = [train_error].into_iter().chain(validation_error);
     if !numbers_found.all(f64::is_finite) || fitted.weights.iter().any(|weight| !weight.is_finite()) {
-        return Err(Error::NotFinite);
+        return Err(Error(Cause::NotFinite));
     }
     let mut landmarks = Vec::with_capacity(fitted.kept.len() * dim);
     for &place in &fitted.kept {

@@ -13,8 +13,7 @@
 
 use crate::approximation::features::independent_points;
 use crate::data::table::input::Table;
-use crate::error::{Error, check_length, regression_error};
-use crate::heap::{Heap, RidgeHeap, zeros};
+use crate::error::{Cause, Error, check_length};
 use crate::model::{export::single::Single, trained::AnyCoefficients, trained::Model};
 use crate::observer::Observer;
 use crate::regression::{
@@ -27,6 +26,7 @@ use dpp_nystrom_core::{
     BytesProblem, Error as CoreError, GroundSet, Landmarks, Nystrom, Origin, Points, RidgeRegression,
     StateHeader, state_bytes_forgotten, state_bytes_of, verify_state,
 };
+use dpp_nystrom_host::heap::{Heap, RidgeHeap, zeros};
 
 /// `k(x, x)` of a kernel with a bandwidth, and what rounding in `f32` may add to `‖φ(x)‖²`.
 const DIAGONAL: f64 = 1.0;
@@ -43,13 +43,13 @@ impl<'m> Fleet<'m> {
     /// Create the fleet of devices that hold this model in single precision.
     ///
     /// # Errors
-    /// [`Error::SeveralTargets`], [`Error::Unweighted`] for a model of weighted rows, and those of [`Exported::of`](crate::model::export::Exported::of).
+    /// `ErrorKind::Unsupported` for a model of several outputs or of weighted rows, and those of [`Exported::of`](crate::model::export::Exported::of).
     pub fn of(model: &'m Model) -> Result<Self, Error> {
         if model.outputs() > 1 {
-            return Err(Error::SeveralTargets { what: "learning on devices" });
+            return Err(Error(Cause::SeveralTargets { what: "learning on devices" }));
         }
         if model.weight().is_some() {
-            return Err(Error::Unweighted { what: "learning on devices" });
+            return Err(Error(Cause::Unweighted { what: "learning on devices" }));
         }
         Ok(Self { model, single: Single::of(model)? })
     }
@@ -67,9 +67,9 @@ impl<'m> Fleet<'m> {
     /// Accumulate rows in the device's arithmetic: to predict what a device will compute, or to add the server's own rows.
     ///
     /// # Errors
-    /// [`Error::NoTarget`], [`Error::Core`] with the row.
+    /// `ErrorKind::Data` without a target, `ErrorKind::Argument` with the row.
     pub fn accumulate(&self, table: &Table) -> Result<Accumulator<f32>, Error> {
-        let targets = table.target.as_ref().ok_or(Error::NoTarget)?;
+        let targets = table.target.as_ref().ok_or(Error(Cause::NoTarget))?;
         self.on_landmarks(|device| {
             let rank = device.landmarks.len();
             let mut heap = RidgeHeap::new(rank)?;
@@ -99,7 +99,7 @@ impl<'m> Fleet<'m> {
     /// Return the bytes that a device would send.
     ///
     /// # Errors
-    /// [`Error::Memory`].
+    /// `ErrorKind::Memory`.
     pub fn state(&self, accumulated: &Accumulator<f32>, origin: Option<Origin>) -> Result<Vec<u8>, Error> {
         self.on_landmarks(|device| accumulated.to_bytes_from(origin, device.digest))
     }
@@ -107,7 +107,7 @@ impl<'m> Fleet<'m> {
     /// Read the bytes that a device sent.
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of landmarks or targets; [`Error::Core`] for bytes that are truncated, corrupt, too long, of
+    /// `ErrorKind::Argument` for another number of landmarks or targets; `ErrorKind::Format` for bytes that are truncated, corrupt, too long, of
     /// another model, or that no rows can have left: under a
     /// bounded kernel `‖φ‖²` is at most its diagonal, and so is its mean over the rows.
     pub fn read(&self, bytes: &[u8]) -> Result<Accumulator<f32>, Error> {
@@ -168,7 +168,7 @@ impl<'m> Fleet<'m> {
     /// an outlier or beyond the limit of influence.
     ///
     /// # Errors
-    /// [`Error::Cancelled`], [`Error::Memory`].
+    /// `ErrorKind::Cancelled`, `ErrorKind::Memory`.
     pub fn examine(
         &self,
         states: &[Received],
@@ -198,7 +198,7 @@ impl<'m> Fleet<'m> {
     /// no validation error.
     ///
     /// # Errors
-    /// [`Error::Regression`]; [`Error::Folds`] for cross-validation over fewer than two devices.
+    /// `ErrorKind::Regression`; `ErrorKind::Data` for cross-validation over fewer than two devices.
     pub fn merge(
         &self,
         accumulated: &[Accumulator<f32>],
@@ -207,7 +207,7 @@ impl<'m> Fleet<'m> {
         observer: &dyn Observer,
     ) -> Result<Fitted, Error> {
         let rows = accumulated.iter().try_fold(0_u64, |sum, one| sum.checked_add(one.rows()));
-        let rows = rows.ok_or(regression_error(CoreError::RowCount))?;
+        let rows = rows.ok_or(Error::regression(CoreError::RowCount))?;
         self.on_landmarks(|device| {
             Accumulator::on_all(accumulated, |parts| {
                 let fitted =

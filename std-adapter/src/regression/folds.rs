@@ -1,7 +1,7 @@
 //! Cross-validation folds.
 
 use crate::data::{source::Partition, source::RowSource, targets::TargetRows, weights::Weights};
-use crate::rng::{RngStream, stream};
+use dpp_nystrom_host::rng::{RngStream, stream};
 use rand::seq::SliceRandom;
 use std::{array, iter};
 

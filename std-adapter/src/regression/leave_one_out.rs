@@ -10,7 +10,7 @@
 //! `p_i - ‖x_i‖²`, with `X = V T⁻ᵀ`. Evaluating `q` candidate features, each added alone, costs `2 q N c` multiply-adds
 //! instead of `q N c²`. Further candidates are eliminated from `V` and `S` in the same way, without `Φ`.
 
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::linalg::{
     eigen::Eigen, eigen::Singular, eigen::eigen, eigen::product, eigen::singular, triangle::factor,
 };
@@ -45,7 +45,7 @@ impl Basis {
     /// Decompose the triangle `[R q]`, with a `q` for each target, with `RᵀR = ΦΦᵀ` and `Rᵀq = Φy`: `R = USVᵀ`, so `D = S²`. Nothing is squared before.
     ///
     /// # Errors
-    /// [`Error::Eigenvalues`].
+    /// `ErrorKind::Landmarks`.
     pub(crate) fn of_triangle(triangle: MatRef<'_, f64>, targets: MatRef<'_, f64>) -> Result<Self, Error> {
         let Singular { left, values, right: vectors } = singular(triangle)?;
         let mut along = product(left.transpose(), targets);
@@ -104,7 +104,7 @@ impl Axes {
     /// Decompose features given as one column per row: `N c²`.
     ///
     /// # Errors
-    /// [`Error::Eigenvalues`].
+    /// `ErrorKind::Landmarks`.
     pub(crate) fn new(features: &Mat<f64>) -> Result<Self, Error> {
         if features.nrows() == 0 {
             return Ok(Self { features: features.clone(), values: Vec::new() });
@@ -119,7 +119,7 @@ impl Axes {
     /// The error is infinite if, at every ridge, some row has leverage 1.
     ///
     /// # Errors
-    /// [`Error::Regression`] if `ridges` is empty.
+    /// `ErrorKind::Regression` if `ridges` is empty.
     pub(crate) fn best(&self, targets: MatRef<'_, f64>, ridges: &[f64]) -> Result<(f64, f64), Error> {
         let rows = targets.nrows();
         let n = rows as f64;
@@ -135,7 +135,7 @@ impl Axes {
         let errors = ridges.iter().zip(squares).map(|(&ridge, squares)| (ridge, squares / count));
         errors
             .min_by(|one, other| one.1.total_cmp(&other.1))
-            .ok_or(Error::Regression { reason: CoreError::Ridge })
+            .ok_or(Error(Cause::Regression { reason: CoreError::Ridge }))
     }
 }
 
@@ -178,7 +178,7 @@ impl Fitted {
     /// rounding counts as that.
     ///
     /// # Errors
-    /// [`Error::Regression`] for features that are not finite.
+    /// `ErrorKind::Regression` for features that are not finite.
     pub(crate) fn new(features: &Mat<f64>, targets: &[f64], load: f64) -> Result<Self, Error> {
         let rank = features.nrows();
         let mut residuals = Residuals { raw: targets.to_vec(), free: vec![1.0; targets.len()] };
@@ -187,7 +187,7 @@ impl Fitted {
         let trace: f64 = gram.diagonal().column_vector().iter().sum();
         let load = load.max(4.0 * rank as f64 * f64::EPSILON * trace);
         gram.diagonal_mut().column_vector_mut().iter_mut().for_each(|entry| *entry += load);
-        factor(&mut gram).ok_or(Error::Regression { reason: CoreError::NotPositive { pivot: 0 } })?;
+        factor(&mut gram).ok_or(Error(Cause::Regression { reason: CoreError::NotPositive { pivot: 0 } }))?;
         scaled.par_row_chunks_mut(BLOCK).for_each(|rows| {
             solve_lower(gram.as_ref(), rows.transpose_mut(), Par::Seq);
         });
@@ -286,8 +286,8 @@ fn without(residual: f64, free: f64) -> f64 {
 mod tests {
     use super::{Axes, Basis, FREE, Fitted, sum_of, without};
     use super::{factor, solve_lower};
-    use crate::rng::{RngStream, stream};
     use dpp_nystrom_core::Scalar;
+    use dpp_nystrom_host::rng::{RngStream, stream};
     use faer::{Mat, MatRef, Par};
     use rand_core::Rng;
 

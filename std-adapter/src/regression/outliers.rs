@@ -95,7 +95,7 @@ const NORMAL: f64 = 1.4826;
 /// in training.
 ///
 /// # Errors
-/// [`Error::Cancelled`], [`Error::Memory`].
+/// `ErrorKind::Cancelled`, `ErrorKind::Memory`.
 pub(crate) fn examine(
     states: &[Received],
     weights: &[f64],

@@ -8,8 +8,7 @@
 //! ([`crate::regression::cross_validation`]).
 
 use crate::approximation::features::independent_points;
-use crate::error::{Error, landmarks_error, regression_error};
-use crate::heap::{Heap, RidgeHeap, zeros};
+use crate::error::{Cause, Error};
 use crate::linalg::eigen::product;
 use crate::model::confidence::Confidence;
 use crate::observer::{Observer, go_on};
@@ -32,11 +31,12 @@ use crate::regression::{
     robust::geometric_median,
     whitening::Whitening,
 };
-use crate::simd::lane::{Ground, Lane};
 use dpp_nystrom_core::{
     Error as CoreError, FeatureWeights, GroundSet, Landmarks, Nystrom, Points, RidgeRegression, Scalar,
     Solution,
 };
+use dpp_nystrom_host::heap::{Heap, RidgeHeap, zeros};
+use dpp_nystrom_host::simd::lane::{Ground, Lane};
 use faer::{Mat, MatRef, traits::RealField};
 use rayon::prelude::*;
 use std::array;
@@ -133,7 +133,7 @@ pub(crate) fn regress<T: Lane + RealField>(
 /// be relied on, if it is asked for. Weights without each of the folds `left_out` follow from the sums of the others: `O(c³)` each.
 ///
 /// # Errors
-/// [`Error::Landmarks`], [`Error::Regression`] with the core's reason, [`Error::Memory`], [`Error::Cancelled`].
+/// `ErrorKind::Landmarks`, `ErrorKind::Regression` with the core's reason, `ErrorKind::Memory`, `ErrorKind::Cancelled`.
 pub(crate) fn regress_without<T: Lane + RealField>(
     input: Input<'_, T>,
     ridges: &Candidates,
@@ -146,17 +146,17 @@ pub(crate) fn regress_without<T: Lane + RealField>(
     let outputs = targets.outputs();
     let count = rows.len().checked_div(dim).unwrap_or(0);
     if targets.rows() != count {
-        return Err(regression_error(CoreError::Length { expected: count, found: targets.rows() }));
+        return Err(Error::regression(CoreError::Length { expected: count, found: targets.rows() }));
     }
     if let Candidates::One(value) = ridges
         && !(value * count as f64).is_finite()
     {
-        return Err(regression_error(CoreError::Ridge));
+        return Err(Error::regression(CoreError::Ridge));
     }
     if let (Candidates::BestLeaveOneOut(_), true) = (ridges, deal.keeps_together()) {
-        return Err(Error::LeftOutAlone);
+        return Err(Error(Cause::LeftOutAlone));
     }
-    let ground = Points::new(landmarks, dim, kernel).map_err(landmarks_error)?;
+    let ground = Points::new(landmarks, dim, kernel).map_err(Error::landmarks)?;
     let mut memory = Heap::new(ground.len())?;
     let landmarks = independent_points(&ground, &mut memory)?;
     let nystrom = Nystrom::new(&landmarks);
@@ -184,7 +184,7 @@ pub(crate) fn regress_without<T: Lane + RealField>(
         .iter_mut()
         .map(|heap| heap.regression(rank, outputs))
         .collect::<Result<Vec<_>, _>>()
-        .map_err(regression_error)?;
+        .map_err(Error::regression)?;
 
     observer.begin("rows", count as u64);
     // Folds share the rows of a round; other parts are contiguous ranges.
@@ -261,7 +261,7 @@ pub(crate) fn regress_without<T: Lane + RealField>(
             }),
         }
         for (accumulator, sum) in accumulators.iter_mut().zip(sums) {
-            accumulator.count_as(sum).map_err(regression_error)?;
+            accumulator.count_as(sum).map_err(Error::regression)?;
         }
     }
     observer.end();
@@ -269,7 +269,7 @@ pub(crate) fn regress_without<T: Lane + RealField>(
     let chosen = match ridges {
         Candidates::BestLeaveOneOut(grid) => {
             let scores = leave_one_out(input, &landmarks, &accumulators, grid, observer)?;
-            let (best, squares) = least(&scores).ok_or(Error::Folds { rows: count })?;
+            let (best, squares) = least(&scores).ok_or(Error(Cause::Folds { rows: count }))?;
             let validation_error = Some((squares / (count * outputs) as f64).sqrt());
             Chosen { ridge: best, validation_error, scores, sum: None }
         }
@@ -288,7 +288,7 @@ pub(crate) fn regress_without<T: Lane + RealField>(
         let part = usize::from(part_of_fold[usize::from(fold)]);
         match without_part(&nystrom, &mut accumulators, part, ridges, observer) {
             Ok((ridge, weights)) => without.push(WithoutFold { fold, ridge, weights }),
-            Err(Error::Cancelled) => return Err(Error::Cancelled),
+            Err(Error(Cause::Cancelled)) => return Err(Error(Cause::Cancelled)),
             // The other rows alone may determine no weights.
             Err(_) => {}
         }
@@ -323,7 +323,7 @@ fn pilot_of<T: Lane + RealField>(
     observer.begin("sample of rows", sample as u64);
     let mut heap = RidgeHeap::with_targets(landmarks.len(), outputs)?;
     let mut block = Block::new(landmarks, outputs, true)?;
-    block.begin(&heap.regression(landmarks.len(), outputs).map_err(regression_error)?)?;
+    block.begin(&heap.regression(landmarks.len(), outputs).map_err(Error::regression)?)?;
     let row_of = |at: usize| (at as u128 * count as u128 / sample as u128) as usize;
     let add = |at: usize| {
         let row = row_of(at);
@@ -340,7 +340,7 @@ fn pilot_of<T: Lane + RealField>(
     match added {
         Ok(pilot) => Ok(Some(pilot)),
         // The pass over all rows says where it is.
-        Err(Error::Regression { .. }) => Ok(None),
+        Err(Error(Cause::Regression { .. })) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -452,11 +452,11 @@ fn choose<A: Scalar>(
         Candidates::BestOf(grid) => {
             let Validated { scores, whole } = cross_validate_folds(parts, grid, observer)?;
             let numbers = numbers_fitted(parts);
-            let (ridge, error) = least(&scores).ok_or(Error::Folds { rows: numbers as usize })?;
+            let (ridge, error) = least(&scores).ok_or(Error(Cause::Folds { rows: numbers as usize }))?;
             let validation_error = Some((error / numbers).sqrt());
             Ok(Chosen { ridge, validation_error, scores, sum: Some(whole) })
         }
-        Candidates::BestLeaveOneOut(_) => Err(Error::LeaveOneOut),
+        Candidates::BestLeaveOneOut(_) => Err(Error(Cause::LeaveOneOut)),
     }
 }
 
@@ -469,7 +469,7 @@ fn numbers_fitted<A: Scalar>(parts: &[RidgeRegression<'_, A>]) -> f64 {
 /// after the other. The first part becomes the sum of all.
 ///
 /// # Errors
-/// [`Error::LeaveOneOut`], [`Error::Folds`], [`Error::Regression`], [`Error::Cancelled`].
+/// `ErrorKind::Unsupported` for leave-one-out in folds, `ErrorKind::Data` for too few folds, `ErrorKind::Regression`, `ErrorKind::Cancelled`.
 pub(crate) fn solve<A: Scalar>(
     parts: &mut [RidgeRegression<'_, A>],
     ridges: &Candidates,
@@ -496,7 +496,7 @@ fn solve_at<A: Scalar>(
             let (mut all, mut squares) = (Vec::new(), 0.0);
             for target in 0..whole.targets() {
                 let Solution { weights, squared_error } =
-                    whole.solve_target(target, A::from_f64(ridge)).map_err(regression_error)?;
+                    whole.solve_target(target, A::from_f64(ridge)).map_err(Error::regression)?;
                 all.extend(weights.iter());
                 squares += squared_error.to_f64();
             }
@@ -552,7 +552,7 @@ fn kernel_weights<T: Scalar, G: GroundSet<T> + ?Sized>(
     let mut weights = zeros(of_features.len(), T::ZERO)?;
     let rank = nystrom.rank().max(1);
     for (of_features, weights) in of_features.chunks_exact_mut(rank).zip(weights.chunks_exact_mut(rank)) {
-        nystrom.kernel_weights(FeatureWeights::new(of_features), weights).map_err(regression_error)?;
+        nystrom.kernel_weights(FeatureWeights::new(of_features), weights).map_err(Error::regression)?;
     }
     Ok(weights)
 }
@@ -577,7 +577,7 @@ fn without_part<T: Scalar, G: GroundSet<T> + ?Sized>(
     let chosen = choose(others, ridges, observer);
     let found = chosen.and_then(|Chosen { ridge, sum, .. }| {
         let sum = sum.map_or_else(|| Triangle::of_all(others), Ok)?;
-        let (weights, _) = sum.solve(ridge).ok_or(regression_error(CoreError::Ridge))?;
+        let (weights, _) = sum.solve(ridge).ok_or(Error::regression(CoreError::Ridge))?;
         let columns = (0..weights.ncols()).flat_map(|t| weights.col_as_slice(t).iter().copied());
         Ok((ridge, kernel_weights(nystrom, columns)?))
     });
@@ -608,15 +608,15 @@ mod tests {
     use crate::approximation::features::independent_points;
     use crate::data::{columns::Targets, prepared::StandardTarget, targets::TargetRows};
     use crate::data::{weights::Weights, weights::normalised};
-    use crate::error::Error;
-    use crate::heap::Heap;
+    use crate::error::{Cause, Error};
     use crate::kernel::kind::KernelKind;
     use crate::observer::NoObserver;
     use crate::regression::{
         checkpoint::Rounds, folds::Deal, leave_one_out, ridge::Candidates, ridge::Ridge, ridge::ridge_grid,
     };
-    use crate::simd::lane::Lane;
     use dpp_nystrom_core::{Nystrom, Points};
+    use dpp_nystrom_host::heap::Heap;
+    use dpp_nystrom_host::simd::lane::Lane;
     use faer::{Mat, traits::RealField};
 
     /// Compare the leave-one-out errors of a fit with those of its features, times the square roots of the weights.
@@ -690,7 +690,7 @@ mod tests {
     #[test]
     fn states_alone_have_no_leave_one_out_error() {
         let candidates = Candidates::from(Ridge::LeaveOneOut);
-        assert!(matches!(solve::<f64>(&mut [], &candidates, &NoObserver), Err(Error::LeaveOneOut)));
+        assert!(matches!(solve::<f64>(&mut [], &candidates, &NoObserver), Err(Error(Cause::LeaveOneOut))));
     }
 
     #[test]

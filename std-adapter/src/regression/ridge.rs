@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// How the ridge γ is chosen.
 ///
 /// ```
-/// use dpp_nystrom::regression::Ridge;
+/// use dpp_nystrom::Ridge;
 ///
 /// assert_eq!("1e-6".parse(), Ok(Ridge::Value(1e-6)));
 /// assert_eq!("cv".parse(), Ok(Ridge::CrossValidated));

@@ -12,7 +12,7 @@
 //! A solution of few rows is poorer than its share in that of all rows, and a device without rows in a place
 //! says 0 of it: that is the cost with honest devices, which `docs/trust.md` states.
 
-use crate::error::{Error, regression_error};
+use crate::error::{Cause, Error};
 use crate::observer::{Observer, go_on};
 use crate::regression::cross_validation::Triangle;
 use dpp_nystrom_core::{Error as CoreError, RidgeRegression, Scalar};
@@ -38,8 +38,8 @@ const NEAREST: f64 = 1e-7;
 /// Return the geometric median of the solutions of the parts, and its squared error on all rows.
 ///
 /// # Errors
-/// [`Error::Regression`] for no parts, a ridge that is not positive, or weights that are not finite;
-/// [`Error::Cancelled`].
+/// `ErrorKind::Regression` for no parts, a ridge that is not positive, or weights that are not finite;
+/// `ErrorKind::Cancelled`.
 pub(crate) fn geometric_median<T: Scalar>(
     parts: &[RidgeRegression<'_, T>],
     ridge: f64,
@@ -58,7 +58,7 @@ pub(crate) fn geometric_median<T: Scalar>(
     let with_rows: Vec<_> = parts.iter().filter(|part| part.rows() > 0).collect();
     let solved = with_rows.into_par_iter().map(solve).collect::<Result<Option<Vec<_>>, Error>>()?;
     observer.end();
-    let solved = solved.filter(|solved| !solved.is_empty()).ok_or(regression_error(CoreError::Ridge))?;
+    let solved = solved.filter(|solved| !solved.is_empty()).ok_or(Error::regression(CoreError::Ridge))?;
     let mean = |shares: &[f64], of: fn(&Solved) -> &Mat<f64>| {
         let total: f64 = shares.iter().sum();
         let mut sum = Mat::<f64>::zeros(of(&solved[0]).nrows(), 1);
@@ -83,7 +83,7 @@ pub(crate) fn geometric_median<T: Scalar>(
     }
     let weights = mean(&shares, |one| &one.2);
     if !weights.is_all_finite() {
-        return Err(Error::NotFinite);
+        return Err(Error(Cause::NotFinite));
     }
     let squared_error = whole.squared_errors(weights.as_ref())[0];
     Ok((weights.col_as_slice(0).to_vec(), squared_error))

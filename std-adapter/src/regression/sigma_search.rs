@@ -8,16 +8,16 @@
 
 use crate::approximation::{features::columns, features::independent_points, landmark_set::LandmarkSet};
 use crate::data::{prepared::Prepared, source::RowSource, weights::Weights};
-use crate::error::{Error, landmarks_error};
-use crate::heap::Heap;
+use crate::error::{Cause, Error};
 use crate::kernel::{
     bandwidth::MEDIAN_SAMPLE, bandwidth::Sigma, bandwidth::distance, bandwidth::median_distance,
     kind::KernelKind, spec::KernelSpec,
 };
 use crate::observer::{Named, Observer, go_on};
 use crate::regression::{fit::validation_error, leave_one_out::Axes, ridge::Ridge};
-use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Error as CoreError, Matrix, kernel::Kernel};
+use dpp_nystrom_host::heap::Heap;
+use dpp_nystrom_host::rng::{RngStream, stream};
 use faer::Mat;
 use rand::seq::index;
 use rayon::prelude::*;
@@ -61,7 +61,7 @@ pub struct ChosenBandwidth {
 /// bandwidth at its best ridge. [`pipeline::select`](crate::pipeline::select) chooses it for its own landmarks.
 ///
 /// # Errors
-/// [`Error::MedianZero`]; for `cv` [`Error::NoTarget`], [`Error::Cancelled`], and those of [`fit`](crate::regression::fit()).
+/// `ErrorKind::Data` if all rows are equal; for `cv` `ErrorKind::Data` without a target, `ErrorKind::Cancelled`, and those of [`fit`](crate::regression::fit()).
 pub fn choose_bandwidth(
     choice: Sigma,
     kernel: KernelKind,
@@ -128,7 +128,7 @@ impl Search<'_> {
     /// instead.
     ///
     /// # Errors
-    /// [`Error::MedianZero`], [`Error::NoTarget`], [`Error::ConstantTarget`], [`Error::Cancelled`], those of `fit`.
+    /// `ErrorKind::Data` if all rows are equal, for no target or a constant one, `ErrorKind::Cancelled`, those of `fit`.
     pub(crate) fn best(
         &self,
         mut fit: impl FnMut(KernelSpec, &dyn Observer) -> Result<f64, Error>,
@@ -159,7 +159,7 @@ impl Search<'_> {
             let named = Named { outer: self.observer, name: &format!("bandwidth {compared} of {COMPARED}") };
             match fit(spec(multiple), &named) {
                 Ok(error) => scan.add(multiple, error),
-                Err(Error::Landmarks { reason: reason @ CoreError::RankDeficient { .. } }) => {
+                Err(Error(Cause::Landmarks { reason: reason @ CoreError::RankDeficient { .. } })) => {
                     scan.add(multiple, f64::INFINITY);
                     failure = Some(reason);
                 }
@@ -178,8 +178,8 @@ impl Search<'_> {
                 let at_edge = scan.beyond().is_some();
                 Ok(ChosenBandwidth { sigma: spec(best).sigma, at_edge })
             }
-            (None, Some(reason)) => Err(landmarks_error(reason)),
-            (None, None) => Err(Error::Folds { rows: self.source.len() }),
+            (None, Some(reason)) => Err(Error::landmarks(reason)),
+            (None, None) => Err(Error(Cause::Folds { rows: self.source.len() })),
         }
     }
 }
@@ -294,7 +294,7 @@ mod tests {
     use super::{COMPARED, LEAST, Scan, Search, Sketch, median_of};
     use crate::approximation::features::features_of_points;
     use crate::data::{prepared::Prepared, table::input::Table, weights::normalised};
-    use crate::error::{Error, landmarks_error};
+    use crate::error::{Cause, Error};
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
     use crate::observer::NoObserver;
     use crate::regression::{leave_one_out::Axes, ridge::Ridge};
@@ -372,7 +372,7 @@ mod tests {
     #[test]
     fn a_bandwidth_with_dependent_landmarks_is_not_chosen() {
         let data = waves(150);
-        let deficient = || landmarks_error(CoreError::RankDeficient { rank: 5, landmarks: 20 });
+        let deficient = || Error::landmarks(CoreError::RankDeficient { rank: 5, landmarks: 20 });
         search(&data, |search, median| {
             for most in [1.0 / 16.0, 1.0, 1e9] {
                 let limit = most * median;
@@ -388,10 +388,10 @@ mod tests {
                 smallest = smallest.min(kernel.sigma / median);
                 Err(deficient())
             });
-            assert!(matches!(none, Err(Error::Landmarks { reason: CoreError::RankDeficient { .. } })));
+            assert!(matches!(none, Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { .. } }))));
             assert!((LEAST..2.0 * LEAST).contains(&smallest), "{smallest}");
-            let cancelled = search.best(|_, _| Err(Error::Cancelled));
-            assert!(matches!(cancelled, Err(Error::Cancelled)));
+            let cancelled = search.best(|_, _| Err(Error(Cause::Cancelled)));
+            assert!(matches!(cancelled, Err(Error(Cause::Cancelled))));
         });
     }
 

@@ -1,9 +1,12 @@
 //! Features of blocks of rows: kernel values in lanes, and one triangular solve for all rows of a block.
 
 use crate::error::Error;
-use crate::heap::zeros;
-use crate::simd::{kernel::Entries, lane::Ground, lane::Lane, lane::set_row};
 use dpp_nystrom_core::{Landmarks, TRIES};
+use dpp_nystrom_host::heap::zeros;
+use dpp_nystrom_host::{
+    simd::kernel::Entries,
+    simd::lane::{Ground, Lane, set_row},
+};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Mat, MatMut, MatRef, Par, traits::RealField};
 use pulp::Arch;
@@ -62,7 +65,7 @@ impl<'m, 'a, 'g, T: Lane + RealField> Whitening<'m, 'a, 'g, T> {
     /// Return `k_C(x)` of each of these rows.
     ///
     /// # Errors
-    /// [`Error::Memory`].
+    /// `ErrorKind::Memory`.
     pub(crate) fn kernel_values<'r>(
         &self,
         rows: impl ExactSizeIterator<Item = &'r [T]>,

@@ -6,8 +6,11 @@ use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::{KernelKind, KernelSpec, Precision};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{Checkpoint, FitParams, Fitted, Ridge, fit};
 use dpp_nystrom::{Error, Model};
+use dpp_nystrom::{
+    Ridge,
+    regression::{Checkpoint, FitParams, Fitted, fit},
+};
 use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;

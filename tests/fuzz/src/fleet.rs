@@ -6,7 +6,10 @@ use crate::uses::seal;
 use dpp_nystrom::core::{Origin, StateHeader};
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{Accumulator, Aggregate, Fleet, MergeLimits, Received, Ridge};
+use dpp_nystrom::{
+    Ridge,
+    regression::{Accumulator, Aggregate, Fleet, MergeLimits, Received},
+};
 use std::sync::OnceLock;
 
 /// Return a state of some rows, and its digest.

@@ -1,10 +1,10 @@
 //! Row stores: any description before any values, mapped into memory.
 
 use crate::input::{Input, written};
+use dpp_nystrom::Error;
 use dpp_nystrom::data::store::{Description, Store, StoredClass};
 use dpp_nystrom::data::table::Recipe;
 use dpp_nystrom::data::{Order, RowSlices, RowSource};
-use dpp_nystrom::error::Error;
 
 /// Rows begin at a multiple of this.
 const PAGE: usize = 4_096;

@@ -5,8 +5,8 @@ use super::{CLASSES, linear, shown};
 use crate::class_report::ClassReport;
 use crate::error::Error;
 use crate::output::{row, short, short_or_dash};
-use dpp_nystrom::model::{Classified, Model};
 use dpp_nystrom::regression::HeldOut;
+use dpp_nystrom::{Model, model::Classified};
 use dpp_nystrom_lab::chart::{Layer, Picture};
 use maud::{Markup, html};
 

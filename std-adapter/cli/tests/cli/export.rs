@@ -9,7 +9,10 @@ use dpp_nystrom::data::{Map, Scaler};
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::model::export::{Bits, Exported, Form, Name, landmark_rows};
-use dpp_nystrom::model::{AnyCoefficients, Coefficients, Model};
+use dpp_nystrom::{
+    Model,
+    model::{AnyCoefficients, Coefficients},
+};
 use dpp_nystrom_core::{BytesProblem, Error as CoreError, Model as CoreModel, QuantisedModel};
 
 pub(crate) fn kernels() -> impl Iterator<Item = &'static str> {

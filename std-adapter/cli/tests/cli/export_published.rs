@@ -5,18 +5,24 @@ use crate::command::{Folder, column};
 use crate::export::single;
 use crate::export_c::predictions;
 use crate::published::file;
+use dpp_nystrom::Model;
 use dpp_nystrom::approximation::Gram;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::{Table, Target};
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{KernelKind, Precision, Sigma};
 use dpp_nystrom::landmarks::{Task, run};
-use dpp_nystrom::model::Model;
 use dpp_nystrom::model::export::{Bits, Exported};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{FitParams, Ridge, choose_bandwidth, fit};
 use dpp_nystrom::selectors::Kdpp;
+use dpp_nystrom::{
+    Ridge,
+    regression::{FitParams, choose_bandwidth, fit},
+};
+use dpp_nystrom::{
+    Sigma,
+    kernel::{KernelKind, Precision},
+};
 
 /// Return every `step`-th row from `first` on.
 fn part(table: &Table, first: usize, step: usize) -> Table {

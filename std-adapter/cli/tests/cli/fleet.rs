@@ -6,7 +6,10 @@ use dpp_nystrom::Model;
 use dpp_nystrom::core::{Origin, sign_state};
 use dpp_nystrom::data::table::{self, Target};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{Accumulator, Fleet, MergeLimits, Received, Ridge};
+use dpp_nystrom::{
+    Ridge,
+    regression::{Accumulator, Fleet, MergeLimits, Received},
+};
 use std::process::Stdio;
 
 /// Create `whole.csv`, its rows split into `parts` files, and a model of another 300 rows.

@@ -2,7 +2,7 @@
 
 use crate::command::{Folder, assert_close, column, number};
 use crate::sample::Sample;
-use dpp_nystrom::model::{AnyCoefficients, Model};
+use dpp_nystrom::{Model, model::AnyCoefficients};
 
 /// Create the halves `0.csv` and `1.csv` of `first.csv`, a model of all rows, and the state of each half.
 fn folder() -> Folder {

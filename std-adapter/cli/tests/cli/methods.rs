@@ -51,9 +51,10 @@ fn every_method_selects_from_published_rows() {
         }
         let differ = (0..3).any(|seed| select(30, 7).unwrap() != select(30, seed).unwrap());
         assert_eq!(differ, name != "greedy", "{name} and its seed");
-        let reason = |refused: Result<Selection, Error>| match refused {
-            Err(Error::Landmarks { reason }) => reason,
-            other => panic!("{name}: {other:?}"),
+        let reason = |refused: Result<Selection, Error>| {
+            let error = refused.unwrap_err();
+            assert_eq!(error.name(), "Landmarks", "{name}: {error}");
+            error.core().unwrap()
         };
         assert_eq!(reason(select(0, 0)), CoreError::Empty);
         let rows = gram.len();

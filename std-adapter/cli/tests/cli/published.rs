@@ -8,11 +8,17 @@ use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table;
 use dpp_nystrom::data::table::Target;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{KernelKind, Precision, Sigma};
 use dpp_nystrom::landmarks::{ChainKind, ExactKDpp, Selector, Start, Steps, Task, run};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{FitParams, Ridge, choose_bandwidth};
 use dpp_nystrom::selectors::{Kdpp, KmeansPlusPlus, Uniform};
+use dpp_nystrom::{
+    Ridge,
+    regression::{FitParams, choose_bandwidth},
+};
+use dpp_nystrom::{
+    Sigma,
+    kernel::{KernelKind, Precision},
+};
 use dpp_nystrom_core::{Random, Rule};
 use dpp_nystrom_lab::spectrum::Spectrum;
 use rayon::prelude::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};

@@ -7,11 +7,17 @@ use dpp_nystrom::approximation::{Gram, LandmarkSet};
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::kernel::{KernelKind, Precision, Sigma};
 use dpp_nystrom::landmarks::methods::{SelectorOption, SelectorOptions};
 use dpp_nystrom::landmarks::{Objective, Refinement, Selection, Task, run};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{FitParams, Ridge, choose_bandwidth};
+use dpp_nystrom::{
+    Ridge,
+    regression::{FitParams, choose_bandwidth},
+};
+use dpp_nystrom::{
+    Sigma,
+    kernel::{KernelKind, Precision},
+};
 use dpp_nystrom_lab::selectors::{find, methods};
 
 const ROWS: usize = 700;

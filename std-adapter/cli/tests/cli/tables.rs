@@ -2,9 +2,9 @@
 
 use crate::command::{Folder, Run, column};
 use crate::sample::Sample;
+use dpp_nystrom::Model;
 use dpp_nystrom::data::store::Store;
 use dpp_nystrom::data::table::{Missing, Options, Table};
-use dpp_nystrom::model::Model;
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;
 

@@ -6,7 +6,10 @@ use dpp_nystrom::approximation::LandmarkSet;
 use dpp_nystrom::data::{Prepared, table::Options};
 use dpp_nystrom::kernel::{KernelKind, KernelSpec, Precision};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{FitParams, Ridge, fit};
+use dpp_nystrom::{
+    Ridge,
+    regression::{FitParams, fit},
+};
 use dpp_nystrom_lab::selectors::methods;
 use serde_json::Value;
 

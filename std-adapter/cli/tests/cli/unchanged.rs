@@ -7,7 +7,7 @@
 //! were no longer chosen by the rows of the test error.
 
 use crate::command::Folder;
-use dpp_nystrom::model::Model;
+use dpp_nystrom::Model;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;

@@ -2,11 +2,14 @@
 
 use super::output::note;
 use clap::{Args, Parser, Subcommand};
-use dpp_nystrom::kernel::{KernelKind, KernelParams, Precision, Sigma};
+use dpp_nystrom::Ridge;
 use dpp_nystrom::landmarks::Selector;
 use dpp_nystrom::landmarks::methods::{METHODS, Method};
 use dpp_nystrom::pipeline::{Landmarks, Params};
-use dpp_nystrom::regression::Ridge;
+use dpp_nystrom::{
+    Sigma,
+    kernel::{KernelKind, KernelParams, Precision},
+};
 use dpp_nystrom_cluster::{Error, Session, TableSource, Tls, roles};
 use dpp_nystrom_options::{MethodArguments, kernels, methods, one_of};
 use std::path::PathBuf;

@@ -2,12 +2,12 @@
 
 use super::arguments::{Fit, Selection};
 use super::output::{Spinner, aligned, note, print, print_json, short};
-use dpp_nystrom::atomic_file::check_writable;
+use dpp_nystrom::Model;
 use dpp_nystrom::landmarks::Selection as Landmarks;
-use dpp_nystrom::model::Model;
 use dpp_nystrom::pipeline::fit_batches;
-use dpp_nystrom::regression::{FitSpec, Ridge};
+use dpp_nystrom::{Ridge, regression::FitSpec};
 use dpp_nystrom_cluster::{Error, Rows, SurveyedRows};
+use dpp_nystrom_host::atomic_file::check_writable;
 use serde::Serialize;
 use std::path::Path;
 use std::time::Instant;
@@ -63,7 +63,7 @@ pub(crate) async fn run(arguments: &Fit) -> Result<(), Error> {
     check_writable(&arguments.model)?;
     let Fit { source, selection, ridge, .. } = arguments;
     if *ridge == Ridge::LeaveOneOut {
-        return Err(dpp_nystrom::Error::LeaveOneOut.into());
+        return Err(Error::LeaveOneOut);
     }
     let session = source.session().await?;
     let (fitted, fit_seconds, found) = match &arguments.of {

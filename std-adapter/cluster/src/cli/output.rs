@@ -5,7 +5,6 @@ use dpp_nystrom_cluster::Error;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// Print a note.
@@ -20,7 +19,7 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
     match written {
         // The reader has closed the pipe on purpose, as head does.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(source) => Err(dpp_nystrom::Error::Write { path: PathBuf::from("-"), source }.into()),
+        Err(source) => Err(dpp_nystrom::Error::write("-", source).into()),
         Ok(()) => Ok(()),
     }
 }

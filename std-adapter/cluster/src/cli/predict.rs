@@ -7,9 +7,9 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
 use datafusion::parquet::arrow::ArrowWriter;
 use dpp_nystrom::Error as AdapterError;
-use dpp_nystrom::atomic_file::{check_writable, replace_with};
-use dpp_nystrom::model::Model;
+use dpp_nystrom::Model;
 use dpp_nystrom_cluster::Error;
+use dpp_nystrom_host::atomic_file::{check_writable, replace_with};
 use std::io;
 
 pub(crate) async fn run(arguments: &Predict) -> Result<(), Error> {
@@ -21,7 +21,7 @@ pub(crate) async fn run(arguments: &Predict) -> Result<(), Error> {
     let spinner = Spinner::new("rows");
     let mut predictions = rows.predict(&model, &arguments.column).await?;
 
-    let failed = |source| AdapterError::Write { path: arguments.out.clone(), source };
+    let failed = |source| AdapterError::write(&arguments.out, source);
     let pending = replace_with(&arguments.out)?;
     let written = |error: datafusion::parquet::errors::ParquetError| failed(io::Error::other(error));
     let mut writer =

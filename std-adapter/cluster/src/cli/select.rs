@@ -3,11 +3,11 @@
 use super::arguments::Select;
 use super::fit::{note_selection, survey};
 use super::output::{Spinner, note, print, print_json};
+use dpp_nystrom::Ridge;
 use dpp_nystrom::approximation::LandmarkSet;
-use dpp_nystrom::atomic_file::{check_writable, write_whole};
 use dpp_nystrom::pipeline;
-use dpp_nystrom::regression::Ridge;
 use dpp_nystrom_cluster::{Error, Survey};
+use dpp_nystrom_host::atomic_file::{check_writable, write_whole};
 use serde::Serialize;
 use std::iter;
 

@@ -5,8 +5,11 @@ use crate::rows::{NAMES, csv, json, parquet, parts, path, row};
 use dpp_nystrom::kernel::{KernelParams, Precision};
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::pipeline::{Landmarks, Params, fit_batches, select};
-use dpp_nystrom::regression::{Accumulator, BatchSource, FitSpec, Folds, Ridge};
 use dpp_nystrom::selectors::Kdpp;
+use dpp_nystrom::{
+    Ridge,
+    regression::{Accumulator, BatchSource, FitSpec, Folds},
+};
 use dpp_nystrom_cluster::{Error, Session, Survey, SurveyedRows, TableSource};
 
 const ROWS: usize = 20_000;

@@ -6,7 +6,7 @@
 use crate::nodes::{free_port, wait_for};
 use crate::proxy::{Proxy, Trouble};
 use crate::rows::{parquet, path};
-use dpp_nystrom::model::{AnyCoefficients, Model};
+use dpp_nystrom::{Model, model::AnyCoefficients};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};

@@ -16,14 +16,13 @@ use crate::timing::Times;
 use crate::{Error, Request};
 use dpp_nystrom::approximation::trace_error;
 use dpp_nystrom::data::Prepared;
-use dpp_nystrom::heap::Heap;
 use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{KernelKind, median_distance};
-use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::rng::{RngStream, stream};
-use dpp_nystrom::simd::{Lane, Lanes};
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{Acceptance, Chain, Error as CoreError, Landmarks, Points, Rule, SlotChain, start};
+use dpp_nystrom_host::heap::Heap;
+use dpp_nystrom_host::rng::{RngStream, stream};
+use dpp_nystrom_host::simd::{Lane, Lanes};
 use dpp_nystrom_lab::spectrum::Spectrum;
 use serde_json::Value;
 
@@ -67,7 +66,7 @@ const HEADS: &[&str] = &[
 type Ground<'g, T> = Points<'g, T, ChosenKernel<T>>;
 
 fn refused(reason: CoreError) -> Error {
-    Error::Landmarks { reason }
+    Error::landmarks(reason)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -127,7 +126,7 @@ fn first<T: Lane>(ground: &Ground<'_, T>, c: usize, from: From, seed: u64) -> Re
     match from {
         From::Uniform => start::uniform(&mut landmarks, c, &mut random).map_err(refused)?,
         From::Pivoted => {
-            Lanes::new(c, ground.features())?.pivot(&mut landmarks, c, None, &mut random, &NoObserver)?;
+            Lanes::new(c, ground.features())?.pivot(&mut landmarks, c, None, &mut random, &|| false)?;
         }
     }
     Ok(landmarks.members().to_vec())
@@ -143,7 +142,7 @@ fn starts<T: Lane>(
     for seed in 0..case.seeds {
         match first(ground, case.c, from, seed) {
             Ok(members) => all.push(members),
-            Err(Error::Landmarks { .. }) => return Ok(None),
+            Err(error) if error.name() == "Landmarks" => return Ok(None),
             Err(error) => return Err(error),
         }
     }

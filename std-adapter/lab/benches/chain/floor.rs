@@ -12,14 +12,14 @@ use crate::peak::multiply_adds;
 use crate::report::{Report, Table};
 use crate::timing::Times;
 use crate::{Error, Request};
-use dpp_nystrom::heap::Heap;
 use dpp_nystrom::kernel::{KernelKind, median_distance};
-use dpp_nystrom::simd::{Lane, Lanes};
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{
     Acceptance, Error as CoreError, Evaluate, Landmarks, OpenSlot, Points, Progress, Proposal, Random,
     SlotChain, TRIES, start,
 };
+use dpp_nystrom_host::heap::Heap;
+use dpp_nystrom_host::simd::{Lane, Lanes};
 use pulp::Arch;
 use rand_core::Rng;
 
@@ -67,7 +67,7 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
 }
 
 fn refused(reason: CoreError) -> Error {
-    Error::Landmarks { reason }
+    Error::landmarks(reason)
 }
 
 fn case<T: Lane>(

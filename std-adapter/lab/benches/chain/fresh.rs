@@ -2,8 +2,8 @@
 //!
 //! The entries of `K_YY` are stored, so that a step evaluates only `c` kernel entries.
 
-use dpp_nystrom::heap::Heap;
 use dpp_nystrom_core::{Acceptance, Cholesky, Error as CoreError, GroundSet, Random, Scalar, Swap};
+use dpp_nystrom_host::heap::Heap;
 use rand_core::Rng;
 
 pub(crate) struct Fresh<'g, G> {
@@ -24,7 +24,7 @@ impl<'g, G: GroundSet<f64>> Fresh<'g, G> {
             .collect();
         let memory = Heap::new(members.len())?;
         let mut fresh = Self { ground, members: members.to_vec(), entries, memory, log_det: 0.0 };
-        fresh.log_det = fresh.determinant().map_err(|reason| dpp_nystrom::Error::Landmarks { reason })?;
+        fresh.log_det = fresh.determinant().map_err(dpp_nystrom::Error::landmarks)?;
         Ok(fresh)
     }
 

@@ -1,6 +1,6 @@
 //! The machine's peak rate of multiply-adds per nanosecond, measured by independent chains in registers.
 
-use dpp_nystrom::simd::Lane;
+use dpp_nystrom_host::simd::Lane;
 use pulp::{Arch, Simd, WithSimd};
 use std::hint::black_box;
 

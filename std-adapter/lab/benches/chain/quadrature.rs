@@ -8,12 +8,12 @@ use crate::data::generated;
 use crate::report::Report;
 use crate::timing::Times;
 use crate::{Error, Request};
-use dpp_nystrom::heap::Heap;
 use dpp_nystrom::kernel::{KernelKind, median_distance};
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{
     Acceptance, Error as CoreError, GroundSet, Landmarks, Matrix, Points, Random, Scalar, SlotChain, start,
 };
+use dpp_nystrom_host::heap::Heap;
 use dpp_nystrom_lab::theory::quadrature::{Range, Side, decide};
 use rand_core::Rng;
 
@@ -44,7 +44,7 @@ struct Proposed {
 }
 
 fn refused(reason: CoreError) -> Error {
-    Error::Landmarks { reason }
+    Error::landmarks(reason)
 }
 
 pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
@@ -124,7 +124,7 @@ fn by_quadrature(swap: &Proposed) -> Result<dpp_nystrom_lab::theory::quadrature:
     // The kernel is a function of distance: its diagonal is one.
     let [entering, leaving] =
         [&swap.enters, &swap.leaves].map(|column| Side { diagonal: 1.0, column: column.as_slice() });
-    decide(&swap.matrix, swap.range, entering, leaving, swap.threshold).map_err(Error::Core)
+    decide(&swap.matrix, swap.range, entering, leaving, swap.threshold).map_err(Error::from)
 }
 
 fn proposed<G: GroundSet<f64>>(

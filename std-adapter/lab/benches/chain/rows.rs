@@ -4,11 +4,11 @@ use crate::data::generated;
 use crate::report::Report;
 use crate::timing::Times;
 use crate::{Error, Request};
-use dpp_nystrom::heap::Heap;
 use dpp_nystrom::kernel::{KernelKind, median_distance};
-use dpp_nystrom::simd::Lanes;
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{Acceptance, Error as CoreError, Landmarks, Points, Random, SlotChain, start};
+use dpp_nystrom_host::heap::Heap;
+use dpp_nystrom_host::simd::Lanes;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region};
 
 const COUNTS: [usize; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
@@ -19,7 +19,7 @@ const TRIES: u64 = 16_384;
 const HEADS: &[&str] = &["time/10^4", "       N", "chain ns", "accepted", "allocated bytes"];
 
 fn refused(reason: CoreError) -> Error {
-    Error::Landmarks { reason }
+    Error::landmarks(reason)
 }
 
 pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {

@@ -28,7 +28,10 @@ use dpp_nystrom::faer::traits::RealField;
 use dpp_nystrom::faer::{Accum, Mat, Par};
 use dpp_nystrom::kernel::{KernelKind, KernelSpec, Precision, median_distance};
 use dpp_nystrom::observer::NoObserver;
-use dpp_nystrom::regression::{FitParams, Ridge, fit, ridge_grid};
+use dpp_nystrom::{
+    Ridge,
+    regression::{FitParams, fit, ridge_grid},
+};
 use dpp_nystrom_core::Random;
 use rand_core::Rng;
 use report::Report;

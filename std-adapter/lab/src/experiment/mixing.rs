@@ -3,14 +3,15 @@
 use super::page::Section;
 use super::{Context, Regime, Set, gaussian};
 use crate::chart::{Axis, Panel, Scale, Series};
-use crate::error::{Error, landmarks_error};
+use crate::error::Error;
 use crate::rng::{Stream, stream};
 use crate::spectrum::Spectrum;
 use crate::statistics::{distinct, summary};
 use crate::text::{cell, short, write_csv};
 use dpp_nystrom::approximation::{AnyGround, Gram, trace_error};
 use dpp_nystrom::core::{Chain, Error as CoreError, GroundSet, Landmarks, Random, Rule, start};
-use dpp_nystrom::{Error as LibraryError, data::Prepared, heap::Heap, landmarks::slot_chain};
+use dpp_nystrom::{Error as LibraryError, data::Prepared, landmarks::slot_chain};
+use dpp_nystrom_host::heap::Heap;
 use serde::{Deserialize, Serialize};
 
 /// Steps, or tries, after which the error is measured.
@@ -99,7 +100,7 @@ fn watch(
     for &c in context.plan.mixing_landmarks.iter().filter(|&&c| c < rows) {
         let errors = WALKS.map(|(walk, _)| match along(ground, c, walk, seed) {
             Ok(errors) => Ok(Some(errors)),
-            Err(LibraryError::Landmarks { reason: CoreError::RankDeficient { .. } }) => Ok(None),
+            Err(error) if matches!(error.core(), Some(CoreError::RankDeficient { .. })) => Ok(None),
             Err(error) => Err(error),
         });
         let errors = errors.into_iter().collect::<Result<_, _>>()?;
@@ -114,14 +115,14 @@ fn watch(
 fn along(ground: &AnyGround<'_>, c: usize, walk: Walk, seed: u64) -> Result<Vec<f64>, LibraryError> {
     let mut memory = Heap::new(c)?;
     let mut random = stream(seed, Stream::Landmarks);
-    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(LibraryError::landmarks)?;
     match walk {
         Walk::PaperSeeds => {
             let mut distances = vec![0.0; ground.len()];
             start::kmeans_plus_plus(&mut landmarks, c, &mut distances, &mut random)
-                .map_err(landmarks_error)?;
+                .map_err(LibraryError::landmarks)?;
         }
-        _ => start::uniform(&mut landmarks, c, &mut random).map_err(landmarks_error)?,
+        _ => start::uniform(&mut landmarks, c, &mut random).map_err(LibraryError::landmarks)?,
     }
     if walk == Walk::SlotUniform {
         let mut chain = slot_chain(landmarks)?;
@@ -146,7 +147,7 @@ fn at_checkpoints(
     let mut before = 0;
     let mut errors = Vec::new();
     for checkpoint in CHECKPOINTS {
-        let members = run(checkpoint - before, random).map_err(landmarks_error)?;
+        let members = run(checkpoint - before, random).map_err(LibraryError::landmarks)?;
         errors.push(trace_error(ground, &members)?.fraction);
         before = checkpoint;
     }

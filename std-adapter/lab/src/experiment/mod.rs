@@ -9,10 +9,13 @@ use crate::selectors::find;
 use crate::text::{Column, cells, write_csv};
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::{self, Table, Target};
-use dpp_nystrom::kernel::{KernelKind, KernelSpec, Sigma};
 use dpp_nystrom::landmarks::methods::Method;
 use dpp_nystrom::observer::Observer;
 use dpp_nystrom::regression::choose_bandwidth;
+use dpp_nystrom::{
+    Sigma,
+    kernel::{KernelKind, KernelSpec},
+};
 use page::Section;
 use parts::Parts;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};

@@ -3,7 +3,7 @@
 use super::{Plan, Set};
 use crate::chart::{Panel, draw};
 use crate::error::Error;
-use dpp_nystrom::atomic_file::write_whole;
+use dpp_nystrom_host::atomic_file::write_whole;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::path::Path;
 

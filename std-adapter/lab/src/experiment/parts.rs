@@ -1,7 +1,8 @@
 //! Parts of an experiment, one file each, reused if the set-up is the same.
 
 use crate::error::Error;
-use dpp_nystrom::{Error as LibraryError, atomic_file::write_whole, data::table::Table};
+use dpp_nystrom::{Error as LibraryError, data::table::Table};
+use dpp_nystrom_host::atomic_file::write_whole;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::fs;
@@ -21,7 +22,7 @@ impl Parts {
     /// Create the folders.
     pub(super) fn new(out: &Path) -> Result<Self, Error> {
         let folder = out.join("parts");
-        fs::create_dir_all(&folder).map_err(|source| LibraryError::Write { path: folder.clone(), source })?;
+        fs::create_dir_all(&folder).map_err(|source| LibraryError::write(&folder, source))?;
         Ok(Self { folder })
     }
 
@@ -34,8 +35,7 @@ impl Parts {
         work: impl FnOnce() -> Result<T, Error>,
     ) -> Result<(T, bool), Error> {
         let path = self.folder.join(format!("{}.json", safe(name)));
-        let fail =
-            |error: serde_json::Error| LibraryError::Write { path: path.clone(), source: error.into() };
+        let fail = |error: serde_json::Error| LibraryError::write(&path, error.into());
         let setup = serde_json::to_value(setup).map_err(fail)?;
         if let Ok(text) = fs::read(&path)
             && let Ok(part) = serde_json::from_slice::<Part>(&text)

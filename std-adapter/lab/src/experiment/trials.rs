@@ -12,8 +12,7 @@ use crate::text::{Column, cell};
 use crate::variants::Approximation;
 use dpp_nystrom::kernel::{KernelKind, Precision};
 use dpp_nystrom::{
-    Error as LibraryError, core::Error as CoreError, landmarks::Selector,
-    landmarks::methods::SelectorOptions, regression::Ridge,
+    Ridge, core::Error as CoreError, landmarks::Selector, landmarks::methods::SelectorOptions,
 };
 use std::sync::Arc;
 
@@ -63,19 +62,14 @@ fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Ve
             trials.push(trial);
             Ok(())
         });
-        match outcome {
-            Ok(()) => return Ok(trials),
-            // A wide kernel may not have that many independent rows: measure what there is.
-            Err(LibraryError::Landmarks { reason: CoreError::RankDeficient { landmarks: asked, .. } }) => {
-                (context.note)(&format!(
-                    "warning: {}: fewer than {asked} independent rows, {}",
-                    set.name(),
-                    regime.title()
-                ));
-                landmarks.retain(|&c| c < asked);
-            }
-            Err(error) => return Err(error.into()),
-        }
+        let Err(error) = outcome else { return Ok(trials) };
+        // A wide kernel may not have that many independent rows: measure what there is.
+        let Some(CoreError::RankDeficient { landmarks: asked, .. }) = error.core() else {
+            return Err(error.into());
+        };
+        let (name, regime) = (set.name(), regime.title());
+        (context.note)(&format!("warning: {name}: fewer than {asked} independent rows, {regime}"));
+        landmarks.retain(|&c| c < asked);
     }
 }
 

@@ -11,15 +11,14 @@
 //! The constants of the source's proof (3/2, and 16 for its `ln`) are left out of the probabilities: with
 //! them a sample of these sizes would contain all rows. `O(N c)` kernel evaluations, `O(N c²)` operations.
 
-use crate::error::landmarks_error;
 use crate::spectrum::Spectrum;
 use dpp_nystrom::Error;
 use dpp_nystrom::approximation::AnyGround;
 use dpp_nystrom::core::{Cholesky, Error as CoreError, GroundSet, Random, Scalar};
 use dpp_nystrom::faer::Mat;
-use dpp_nystrom::heap::Heap;
 use dpp_nystrom::landmarks::{Selection, Selector, Task};
 use dpp_nystrom::observer::go_on;
+use dpp_nystrom_host::heap::Heap;
 use rand::seq::SliceRandom;
 use rand_core::Rng;
 use rayon::prelude::*;
@@ -122,7 +121,7 @@ pub(super) fn estimates(
     lambda: f64,
 ) -> Result<Vec<f64>, Error> {
     let mut memory = Heap::new(sample.rows.len())?;
-    let mut factor = Cholesky::new(memory.lend().factor).map_err(landmarks_error)?;
+    let mut factor = Cholesky::new(memory.lend().factor).map_err(Error::landmarks)?;
     let mut members: Vec<usize> = Vec::with_capacity(sample.rows.len());
     let mut column = vec![0.0; sample.rows.len()];
     for (&row, &kept) in sample.rows.iter().zip(&sample.kept) {
@@ -132,7 +131,7 @@ pub(super) fn estimates(
             Ok(()) => members.push(row),
             // λ is at the level of rounding, and the row depends on those before it.
             Err(CoreError::NotPositive { .. }) => {}
-            Err(reason) => return Err(landmarks_error(reason)),
+            Err(reason) => return Err(Error::landmarks(reason)),
         }
     }
     rows.par_iter()
@@ -140,7 +139,7 @@ pub(super) fn estimates(
             || vec![0.0; members.len()],
             |z, &row| {
                 ground.column(row, &members, z);
-                factor.solve_lower(z).map_err(landmarks_error)?;
+                factor.solve_lower(z).map_err(Error::landmarks)?;
                 let met: f64 = z.iter().map(|entry| entry * entry).sum();
                 Ok(((ground.diagonal(row) - met) / lambda).max(0.0))
             },

@@ -14,7 +14,7 @@ const BLOCK: usize = 256;
 
 /// Check that a parameter is in the range `1..=most`.
 pub(super) fn within(option: &'static str, value: usize, most: usize) -> Result<usize, Error> {
-    if (1..=most).contains(&value) { Ok(value) } else { Err(Error::OutOfRange { option, value, most }) }
+    if (1..=most).contains(&value) { Ok(value) } else { Err(Error::out_of_range(option, value, most)) }
 }
 
 /// Return the weights `w_j`: 1 for each of the first `k` eigenvalues above rounding.

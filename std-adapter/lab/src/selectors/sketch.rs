@@ -6,14 +6,13 @@
 //! kernel evaluations, `O(N p² + p³)` operations, `2 N p` numbers.
 
 use super::{diagonal, scores::within};
-use crate::error::landmarks_error;
 use crate::linalg::product;
 use dpp_nystrom::Error;
 use dpp_nystrom::approximation::{Eigen, LandmarkSet, rank};
 use dpp_nystrom::core::{Error as CoreError, Landmarks, Random};
-use dpp_nystrom::heap::Heap;
 use dpp_nystrom::landmarks::{Task, draw_row};
 use dpp_nystrom::observer::go_on;
+use dpp_nystrom_host::heap::Heap;
 
 /// The default number of columns per landmark.
 const COLUMNS: usize = 4;
@@ -27,7 +26,7 @@ pub(super) fn sketch(task: &Task<'_>, columns: Option<usize>, random: &mut Rando
         None => (COLUMNS * task.c).min(count),
     };
     let mut memory = Heap::new(p)?;
-    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
+    let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(Error::landmarks)?;
     let mut weights = diagonal::weights(ground);
     // Columns that depend on others add nothing: fewer than p are enough.
     while landmarks.len() < p
@@ -36,7 +35,7 @@ pub(super) fn sketch(task: &Task<'_>, columns: Option<usize>, random: &mut Rando
         weights[row] = 0.0;
         match landmarks.push(row) {
             Ok(()) | Err(CoreError::NotPositive { .. }) => {}
-            Err(reason) => return Err(landmarks_error(reason)),
+            Err(reason) => return Err(Error::landmarks(reason)),
         }
     }
     go_on(task.observer)?;

@@ -1,15 +1,14 @@
 //! Chains from uniform starts, and the mixing diagnostics of their log-determinants.
 
-use crate::error::landmarks_error;
 use crate::rng::{Stream, stream};
 use crate::statistics::mean;
 use dpp_nystrom::Error;
 use dpp_nystrom::approximation::AnyGround;
 use dpp_nystrom::core::{Chain, Landmarks, Progress, Random, Rule, Step, start};
-use dpp_nystrom::heap::Heap;
 use dpp_nystrom::landmarks::convergence::{autocorrelation_time, quarters, split_r_hat};
 use dpp_nystrom::landmarks::slot_chain;
 use dpp_nystrom::observer::{Observer, go_on};
+use dpp_nystrom_host::heap::Heap;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::time::Instant;
@@ -62,8 +61,8 @@ pub(super) fn record(
         let run = |chain| {
             let mut random = stream(seed.wrapping_add(chain), Stream::Chains);
             let mut memory = Heap::new(c)?;
-            let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
-            start::uniform(&mut landmarks, c, &mut random).map_err(landmarks_error)?;
+            let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(Error::landmarks)?;
+            start::uniform(&mut landmarks, c, &mut random).map_err(Error::landmarks)?;
             let begin = Instant::now();
             let (log_dets, progress) = follow(landmarks, steps, random, observer)?;
             Ok(Run { log_dets, progress, seconds: begin.elapsed().as_secs_f64() })
@@ -84,7 +83,7 @@ fn paper(
     let mut log_dets = Vec::new();
     for _ in 0..steps {
         go_on(observer)?;
-        if let Step::Accepted { .. } = chain.step(&mut random).map_err(landmarks_error)? {
+        if let Step::Accepted { .. } = chain.step(&mut random).map_err(Error::landmarks)? {
             log_det = chain.landmarks().log_det();
         }
         log_dets.push(log_det);
@@ -102,7 +101,7 @@ fn slot(
     let mut log_dets = Vec::new();
     while chain.progress().steps < steps {
         go_on(observer)?;
-        chain.step(steps - chain.progress().steps, &mut random).map_err(landmarks_error)?;
+        chain.step(steps - chain.progress().steps, &mut random).map_err(Error::landmarks)?;
         log_dets.push(chain.log_det());
     }
     Ok((log_dets, chain.progress()))

@@ -10,11 +10,10 @@
 //! the paper overlooks. With `u` for one chain and `1 - u` for the other exactly one moves, since
 //! `q_R + q_T = 1` for `q = r/(1 + r)`.
 
-use crate::error::landmarks_error;
 use crate::rng::{Stream, stream};
 use dpp_nystrom::Error;
 use dpp_nystrom::core::{Acceptance, Error as CoreError, GroundSet, Landmarks, Random, start};
-use dpp_nystrom::heap::Heap;
+use dpp_nystrom_host::heap::Heap;
 use rand::RngExt;
 use rand_core::Rng;
 use rayon::prelude::*;
@@ -23,7 +22,7 @@ use rayon::prelude::*;
 /// not met after `limit` steps. A step evaluates two swaps, `O(c²)`. Pair `i` depends only on `seed` and `i`.
 ///
 /// # Errors
-/// [`Error::Landmarks`] if no start can be found or the ground set is not finite, [`Error::Memory`].
+/// `ErrorKind::Landmarks` if no start can be found or the ground set is not finite, `ErrorKind::Memory`.
 pub fn coalescence_times<G: GroundSet<f64> + Sync + ?Sized>(
     ground: &G,
     c: usize,
@@ -36,16 +35,16 @@ pub fn coalescence_times<G: GroundSet<f64> + Sync + ?Sized>(
         .map(|pair| {
             let mut random = stream(seed.wrapping_add(pair), Stream::Coupling);
             let (mut one, mut other) = (Heap::new(c)?, Heap::new(c)?);
-            let mut landmarks = Landmarks::new(ground, one.lend()).map_err(landmarks_error)?;
-            start::uniform(&mut landmarks, c, &mut random).map_err(landmarks_error)?;
-            let mut others = Landmarks::new(ground, other.lend()).map_err(landmarks_error)?;
-            start::uniform(&mut others, c, &mut random).map_err(landmarks_error)?;
+            let mut landmarks = Landmarks::new(ground, one.lend()).map_err(Error::landmarks)?;
+            start::uniform(&mut landmarks, c, &mut random).map_err(Error::landmarks)?;
+            let mut others = Landmarks::new(ground, other.lend()).map_err(Error::landmarks)?;
+            start::uniform(&mut others, c, &mut random).map_err(Error::landmarks)?;
             let mut coupled = Coupled::new(landmarks, others);
             for step in 0..limit {
                 if coupled.distance() == 0 {
                     return Ok(Some(step));
                 }
-                coupled.step(&mut random).map_err(landmarks_error)?;
+                coupled.step(&mut random).map_err(Error::landmarks)?;
             }
             Ok((coupled.distance() == 0).then_some(limit))
         })
@@ -132,7 +131,7 @@ impl<'a, G: GroundSet<f64> + ?Sized> Coupled<'a, G> {
 mod tests {
     use super::{Coupled, coalescence_times};
     use dpp_nystrom::core::{Landmarks, Matrix, Points, Random, kernel::Gaussian, start};
-    use dpp_nystrom::heap::Heap;
+    use dpp_nystrom_host::heap::Heap;
     use rand_core::Rng;
 
     const ROWS: [f64; 6] = [0.0, 0.3, 1.0, 1.4, 2.2, 3.0];

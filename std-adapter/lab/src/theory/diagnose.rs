@@ -1,6 +1,5 @@
 //! The theory's bounds for prepared rows, beside measurements on exact samples and on chains.
 
-use crate::error::landmarks_error;
 use crate::rng::{Stream, stream};
 use crate::spectrum::Norms;
 use crate::statistics::{mean, variance};
@@ -10,11 +9,14 @@ use dpp_nystrom::approximation::{AnyGround, Gram, LandmarkSet};
 use dpp_nystrom::core::{Error as CoreError, GroundSet, Landmarks, start};
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::faer::Mat;
-use dpp_nystrom::heap::Heap;
 use dpp_nystrom::kernel::{KernelSpec, Precision};
 use dpp_nystrom::landmarks::ExactKDpp;
 use dpp_nystrom::observer::{Observer, Silent, go_on};
-use dpp_nystrom::regression::{FitParams, Ridge, fit};
+use dpp_nystrom::{
+    Ridge,
+    regression::{FitParams, fit},
+};
+use dpp_nystrom_host::heap::Heap;
 use rand::seq::index;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -250,7 +252,7 @@ impl<'a> Diagnostics<'a> {
     /// ridge.
     ///
     /// # Errors
-    /// Those of [`ExactKDpp::new`], and [`Error::Bandwidth`].
+    /// Those of [`ExactKDpp::new`], and `ErrorKind::Argument`.
     pub fn new(
         data: &'a Prepared,
         kernel: KernelSpec,
@@ -271,7 +273,7 @@ impl<'a> Diagnostics<'a> {
     /// Check that a c-DPP of this size exists.
     ///
     /// # Errors
-    /// [`Error::Landmarks`] if `c` is zero or exceeds the rank.
+    /// `ErrorKind::Landmarks` if `c` is zero or exceeds the rank.
     pub fn check(&self, c: usize) -> Result<(), Error> {
         self.exact.with_size(c).map(drop)
     }
@@ -280,8 +282,8 @@ impl<'a> Diagnostics<'a> {
     /// first exact sample and used for Theorem 2.
     ///
     /// # Errors
-    /// [`Error::Landmarks`] if `c` is zero or exceeds the rank; those of
-    /// [`fit`](dpp_nystrom::regression::fit()); [`Error::Cancelled`].
+    /// `ErrorKind::Landmarks` if `c` is zero or exceeds the rank; those of
+    /// [`fit`](dpp_nystrom::regression::fit()); `ErrorKind::Cancelled`.
     pub fn of(
         &self,
         c: usize,
@@ -497,8 +499,8 @@ impl<'a> Diagnostics<'a> {
         first: impl FnOnce(&mut Landmarks<'_, f64, AnyGround<'_>>) -> Result<(), CoreError>,
     ) -> Result<f64, Error> {
         let mut memory = Heap::new(c)?;
-        let mut landmarks = Landmarks::new(self.gram.ground(), memory.lend()).map_err(landmarks_error)?;
-        first(&mut landmarks).map_err(landmarks_error)?;
+        let mut landmarks = Landmarks::new(self.gram.ground(), memory.lend()).map_err(Error::landmarks)?;
+        first(&mut landmarks).map_err(Error::landmarks)?;
         Ok(landmarks.log_det())
     }
 

@@ -305,7 +305,7 @@ mod tests {
         Acceptance, Error, GroundSet, Landmarks, Points, Random, Scalar, kernel::Gaussian, start,
     };
     use dpp_nystrom::faer::{Mat, Side};
-    use dpp_nystrom::heap::Heap;
+    use dpp_nystrom_host::heap::Heap;
     use rand_core::Rng;
 
     fn rows(count: usize, dim: usize, random: &mut Random) -> Vec<f64> {

@@ -67,7 +67,7 @@ impl Noise<'_> {
 /// Return the risk with a kernel matrix itself, decomposing it: `O(N³)`.
 ///
 /// # Errors
-/// [`Error::Landmarks`] if it is not finite, [`Error::Memory`], [`Error::Eigenvalues`].
+/// `ErrorKind::Landmarks` if it is not finite, `ErrorKind::Memory`, `ErrorKind::Landmarks`.
 pub fn full(ground: &(dyn GroundSet<f64> + Sync), noise: Noise<'_>) -> Result<Risk, Error> {
     Ok(exact(Gram::over(ground, None).eigen()?, noise))
 }
@@ -97,7 +97,7 @@ fn spectral(eigen: &Eigen, y: &[f64], f: impl Fn(f64) -> f64) -> Mat<f64> {
 /// `(K̃ + μ I)⁻¹ z = (z - Φᵀ (Φ Φᵀ + μ I)⁻¹ Φ z) / μ`.
 ///
 /// # Errors
-/// [`Error::Landmarks`], [`Error::Memory`], [`Error::Eigenvalues`].
+/// `ErrorKind::Landmarks`, `ErrorKind::Memory`.
 pub fn nystrom<G: GroundSet<f64> + Sync + ?Sized>(
     ground: &G,
     landmarks: &[usize],

@@ -4,7 +4,6 @@
 //! `i` for `u` multiplies the determinant by `r_i = M_ii s + m_i²`: `O(c²)` for all indices, where
 //! [`Landmarks::swap`] takes `O(c²)` for each.
 
-use crate::error::landmarks_error;
 use dpp_nystrom::Error;
 use dpp_nystrom::core::{Acceptance, Error as CoreError, GroundSet, Landmarks, Memory, Nystrom, Swap, start};
 
@@ -23,10 +22,10 @@ impl<'a, G: GroundSet<f64> + ?Sized> Swaps<'a, G> {
         last: usize,
         memory: Memory<'a, f64>,
     ) -> Result<Option<Self>, Error> {
-        let mut landmarks = Landmarks::new(ground, memory).map_err(landmarks_error)?;
+        let mut landmarks = Landmarks::new(ground, memory).map_err(Error::landmarks)?;
         match start::given(&mut landmarks, shared).and_then(|()| landmarks.push(last)) {
             Err(CoreError::NotPositive { .. }) => return Ok(None),
-            other => other.map_err(landmarks_error)?,
+            other => other.map_err(Error::landmarks)?,
         }
         let c = landmarks.len();
         let mut column = vec![0.0; c];
@@ -34,7 +33,7 @@ impl<'a, G: GroundSet<f64> + ?Sized> Swaps<'a, G> {
         for (i, entry) in inverse_diagonal.iter_mut().enumerate() {
             column.fill(0.0);
             column[i] = 1.0;
-            landmarks.factor().solve_lower(&mut column).map_err(landmarks_error)?;
+            landmarks.factor().solve_lower(&mut column).map_err(Error::landmarks)?;
             *entry = column.iter().map(|x| x * x).sum();
         }
         Ok(Some(Self { landmarks, inverse_diagonal, column }))
@@ -44,8 +43,8 @@ impl<'a, G: GroundSet<f64> + ?Sized> Swaps<'a, G> {
     /// swaps it for `entering`.
     pub(super) fn probabilities(&mut self, entering: usize) -> Result<&[f64], Error> {
         let residual =
-            Nystrom::new(&self.landmarks).residual(entering, &mut self.column).map_err(landmarks_error)?;
-        self.landmarks.factor().solve_upper(&mut self.column).map_err(landmarks_error)?;
+            Nystrom::new(&self.landmarks).residual(entering, &mut self.column).map_err(Error::landmarks)?;
+        self.landmarks.factor().solve_upper(&mut self.column).map_err(Error::landmarks)?;
         for (entry, inverse) in self.column.iter_mut().zip(&self.inverse_diagonal) {
             let ratio = inverse * residual + *entry * *entry;
             *entry = Swap { entering: ratio, leaving: 1.0 }.probability(Acceptance::Barker);
@@ -58,7 +57,7 @@ impl<'a, G: GroundSet<f64> + ?Sized> Swaps<'a, G> {
 mod tests {
     use super::Swaps;
     use dpp_nystrom::core::{Acceptance, Landmarks, Points, kernel::Gaussian, start};
-    use dpp_nystrom::heap::Heap;
+    use dpp_nystrom_host::heap::Heap;
 
     #[test]
     fn all_swaps_at_once_agree_with_one_at_a_time() {

@@ -24,7 +24,7 @@ use crate::data::{
 };
 use crate::data::{source::RowSource, targets::TargetRows};
 use crate::error::{
-    Error,
+    Cause, Error,
     store::StoreProblem,
     table::{TableError, TableProblem},
 };
@@ -166,9 +166,9 @@ impl Store {
     /// Open a store: read its description, but no row.
     ///
     /// # Errors
-    /// [`Error::Table`] if the file cannot be read, [`Error::Store`] if it is invalid.
+    /// `ErrorKind::Table` if the file cannot be read, `ErrorKind::Format` if it is invalid.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let refuse = |problem| Error::Store { path: path.to_owned(), problem };
+        let refuse = |problem| Error(Cause::Store { path: path.to_owned(), problem });
         if cfg!(target_endian = "big") {
             return Err(refuse(StoreProblem::BigEndian));
         }
@@ -275,21 +275,21 @@ impl Store {
     /// store.
     ///
     /// # Errors
-    /// [`Error::Store`] with [`StoreProblem::Shortened`] or [`StoreProblem::Altered`].
+    /// `ErrorKind::Format` with the reason: truncated or modified since it was opened.
     pub fn check(&self) -> Result<(), Error> {
         self.mapped.check().map_err(|source| {
             let problem = match source.kind() {
                 io::ErrorKind::UnexpectedEof => StoreProblem::Shortened,
                 _ => StoreProblem::Altered,
             };
-            Error::Store { path: self.path.clone(), problem }
+            Error(Cause::Store { path: self.path.clone(), problem })
         })
     }
 
     /// Verify the checksum of the values, and that all are finite: one pass over the file.
     ///
     /// # Errors
-    /// [`Error::Store`] with [`StoreProblem::Values`] or [`StoreProblem::NotFinite`], or as [`check`](Self::check).
+    /// `ErrorKind::Format` for values whose checksum does not match, or that are not finite, or as [`check`](Self::check).
     pub fn verify(&self) -> Result<(), Error> {
         self.mapped.expect_order();
         let mut hasher = crc32fast::Hasher::new();
@@ -299,7 +299,7 @@ impl Store {
             finite &= if self.description.single { all_finite::<f32>(part) } else { all_finite::<f64>(part) };
         }
         self.check()?;
-        let refuse = |problem| Err(Error::Store { path: self.path.clone(), problem });
+        let refuse = |problem| Err(Error(Cause::Store { path: self.path.clone(), problem }));
         if hasher.finalize() != self.description.checksum {
             return refuse(StoreProblem::Values);
         }
@@ -336,7 +336,7 @@ impl Store {
     /// Return some rows as a table, in the units of the original file. The indices must be ascending.
     ///
     /// # Errors
-    /// As [`check`](Self::check); [`Error::Core`] for a row past the end.
+    /// As [`check`](Self::check); `ErrorKind::Argument` for a row past the end.
     pub fn table_of(&self, numbers: &[usize]) -> Result<Table, Error> {
         Ok(self.gather_as_stored(numbers)?.into_table())
     }
@@ -349,7 +349,7 @@ impl Store {
     /// Return some standardised rows in `f64`, with the statistics of all rows of the store.
     ///
     /// # Errors
-    /// As [`check`](Self::check); [`Error::Core`] for a row past the end.
+    /// As [`check`](Self::check); `ErrorKind::Argument` for a row past the end.
     pub fn gather(&self, numbers: &[usize]) -> Result<Prepared, Error> {
         let mut gathered = self.gather_as_stored(numbers)?;
         if let Some(index) = gathered.target.take_if(|_| !self.indicators.is_empty()) {
@@ -413,11 +413,11 @@ impl Store {
     /// Refuse features that are not these, by name and in order.
     ///
     /// # Errors
-    /// [`Error::Store`].
+    /// `ErrorKind::Format`.
     pub fn has_features(&self, names: &[String]) -> Result<(), Error> {
         if self.description.feature_names == names {
             return Ok(());
         }
-        Err(Error::Store { path: self.path.clone(), problem: StoreProblem::OtherFeatures })
+        Err(Error(Cause::Store { path: self.path.clone(), problem: StoreProblem::OtherFeatures }))
     }
 }

@@ -4,7 +4,7 @@ use crate::data::columns::{ClassIndices, Columns, RowSlices, Targets};
 use crate::data::prepared::{Prepared, draw};
 use crate::data::source::{Order, RowSource};
 use crate::data::{scaler::Scaler, store::open::Store, table::input::Table, table::recipe::Recipe};
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::kernel::precision::Precision;
 use std::borrow::Cow;
 
@@ -55,7 +55,7 @@ impl RowSource for Store {
 
     fn in_memory(&self, what: &str, seed: u64) -> Result<Cow<'_, Prepared>, Error> {
         if !self.fits_in_memory() {
-            return Err(Error::InMemory { what: what.to_owned(), rows: self.len() });
+            return Err(Error(Cause::InMemory { what: what.to_owned(), rows: self.len() }));
         }
         self.read(None, seed).map(Cow::Owned)
     }
@@ -85,7 +85,7 @@ impl Store {
     /// `rows`, the checksum is verified first.
     ///
     /// # Errors
-    /// [`Error::TooFewRows`], [`Error::Spread`], and as [`Store::check`] and [`Store::verify`].
+    /// `ErrorKind::Data` for too few rows or values too far apart, and as [`Store::check`] and [`Store::verify`].
     pub fn read(&self, rows: Option<usize>, seed: u64) -> Result<Prepared, Error> {
         if rows.is_none() {
             self.verify()?;
@@ -108,10 +108,10 @@ impl Store {
     /// Read all rows into memory, scaled by the statistics of others; the target by its own.
     ///
     /// # Errors
-    /// [`Error::OtherScale`] where there are too many, [`Error::Spread`], and as [`Store::check`] and [`Store::verify`].
+    /// `ErrorKind::Unsupported` where there are too many, `ErrorKind::Data` for values too far apart, and as [`Store::check`] and [`Store::verify`].
     pub(crate) fn read_scaled(&self, scaler: &Scaler) -> Result<Prepared, Error> {
         if !self.fits_in_memory() {
-            return Err(Error::OtherScale);
+            return Err(Error(Cause::OtherScale));
         }
         self.verify()?;
         let mut read =
@@ -125,7 +125,7 @@ impl Store {
     /// Read `rows` rows drawn at random, in the units of the file that the store was made from.
     ///
     /// # Errors
-    /// [`Error::TooFewRows`], and as [`Store::check`].
+    /// `ErrorKind::Data` for too few rows, and as [`Store::check`].
     pub fn table_of_sample(&self, rows: usize, seed: u64) -> Result<Table, Error> {
         self.table_of(&self.draw(rows, seed)?)
     }

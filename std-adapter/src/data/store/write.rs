@@ -1,6 +1,5 @@
 //! Writing any supported file to a row store, in one pass over the file.
 
-use crate::atomic_file::{Pending, replace_with};
 use crate::data::store::open::{ALIGNMENT, Description, FRAME, Store, StoredClass};
 use crate::data::table::input::{Remarks, Table};
 use crate::data::table::target::Target;
@@ -8,10 +7,11 @@ use crate::data::table::{options::Options, reader::name_of, recipe::Recipe};
 use crate::data::{
     columns::TargetColumn, moments::Moments, prepared::leaves_no_room, scaler::Scaler, scaler::standardised,
 };
-use crate::error::{Error, TableError, TableProblem};
+use crate::error::{Cause, Error, TableError, TableProblem};
 use crate::framed_file::Frame;
 use crate::kernel::precision::Precision;
 use crate::observer::{Observer, go_on};
+use dpp_nystrom_host::atomic_file::{Pending, replace_with};
 use dpp_nystrom_mapped::Mapped;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -33,8 +33,8 @@ const SLACK: u64 = 64;
 /// temporary name in the same folder, so an existing `out` is kept until the new store is complete.
 ///
 /// # Errors
-/// [`Error::Table`] if `data` cannot be read, [`Error::Spread`] for a column out of the precision's range,
-/// [`Error::Cancelled`], [`Error::Write`].
+/// `ErrorKind::Table` if `data` cannot be read, `ErrorKind::Data` for a column out of the precision's range,
+/// `ErrorKind::Cancelled`, `ErrorKind::File`.
 pub fn convert(
     data: &Path,
     target: &Target,
@@ -58,7 +58,7 @@ pub fn convert_with(
     out: &Path,
     observer: &dyn Observer,
 ) -> Result<(Store, Remarks), Error> {
-    let fail = |source| Error::Write { path: out.to_owned(), source };
+    let fail = |source| Error(Cause::Write { path: out.to_owned(), source });
     let pending = replace_with(out)?;
     let name = name_of(data);
     let mut writer: Option<Writer> = None;
@@ -67,10 +67,10 @@ pub fn convert_with(
     options.read_blocks(data, |block| {
         go_on(observer)?;
         if !block.recipe.further.is_empty() {
-            return Err(Error::StoredTargets);
+            return Err(Error(Cause::StoredTargets));
         }
         if block.table.weights.is_some() {
-            return Err(Error::Unweighted { what: "a row store" });
+            return Err(Error(Cause::Unweighted { what: "a row store" }));
         }
         remarks.add(block.remarks);
         let (recipe, block) = (block.recipe, block.table);
@@ -158,16 +158,16 @@ impl Writer {
     }
 
     fn add(&mut self, block: &Table, out: &Path) -> Result<(), Error> {
-        let fail = |source| Error::Write { path: out.to_owned(), source };
+        let fail = |source| Error(Cause::Write { path: out.to_owned(), source });
         let Description { feature_names, target, rows, single, classes, .. } = &mut self.description;
         *rows += block.rows() as u64;
         if let Some(column) = self.rows.add(&block.features, *single).map_err(fail)? {
-            return Err(Error::Spread { column: feature_names[column].clone() });
+            return Err(Error(Cause::Spread { column: feature_names[column].clone() }));
         }
         if let (Some(column), Some(values), Some(target)) = (&mut self.targets, &block.target, target)
             && column.add(values, *single).map_err(fail)?.is_some()
         {
-            return Err(Error::Spread { column: target.name.clone() });
+            return Err(Error(Cause::Spread { column: target.name.clone() }));
         }
         for index in block.target.iter().flatten() {
             if let Some(class) = classes.get_mut(*index as usize) {
@@ -179,11 +179,11 @@ impl Writer {
 
     /// Standardise the rows written and write the description.
     fn finish(mut self, out: &Path, observer: &dyn Observer) -> Result<(), Error> {
-        let fail = |source| Error::Write { path: out.to_owned(), source };
+        let fail = |source| Error(Cause::Write { path: out.to_owned(), source });
         let description = &mut self.description;
         description.scaler = self.rows.moments.statistics();
         if let Some(column) = description.scaler.overflow() {
-            return Err(Error::Spread { column: description.feature_names[column].clone() });
+            return Err(Error(Cause::Spread { column: description.feature_names[column].clone() }));
         }
         observer.begin("standardise", description.rows);
         let (single, hasher, places) = (description.single, crc32fast::Hasher::new(), Vec::new());
@@ -197,7 +197,7 @@ impl Writer {
             if statistics.overflow().is_some()
                 || leaves_no_room(statistics.means[0], statistics.deviations[0])
             {
-                return Err(Error::Spread { column: target.name.clone() });
+                return Err(Error(Cause::Spread { column: target.name.clone() }));
             }
             (target.mean, target.deviation) = (statistics.means[0], statistics.deviations[0]);
             file.seek(SeekFrom::End(0)).map_err(fail)?;
@@ -284,7 +284,7 @@ impl Pass<'_> {
         begin: u64,
         mut to: Option<&mut File>,
     ) -> Result<File, Error> {
-        let fail = |source| Error::Write { path: self.out.to_owned(), source };
+        let fail = |source| Error(Cause::Write { path: self.out.to_owned(), source });
         let shifts = column.moments.centres.iter().zip(&statistics.means).map(|(centre, mean)| mean - centre);
         let places = mem::take(&mut self.places);
         let columns: Vec<(f64, f64)> = shifts.zip(statistics.deviations.iter().copied()).collect();
@@ -331,7 +331,7 @@ mod tests {
     use super::{FRAME, Frame, content, convert, convert_with};
     use crate::data::store::open::{ALIGNMENT, Description, Store, StoredClass};
     use crate::data::table::{options::Labels, options::Options, target::Target};
-    use crate::error::{Error, store::StoreProblem};
+    use crate::error::{Cause, Error, store::StoreProblem};
     use crate::kernel::precision::Precision;
     use crate::observer::{NoObserver, Observer};
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -361,7 +361,7 @@ mod tests {
             convert(&data, &Target::Last, Precision::F64, &out, &observer)
         };
         for phase in ["read", "standardise"] {
-            assert!(matches!(converted(phase), Err(Error::Cancelled)), "{phase}");
+            assert!(matches!(converted(phase), Err(Error(Cause::Cancelled))), "{phase}");
             assert_eq!(std::fs::read(&out).unwrap(), b"before", "{phase}");
             assert_eq!(folder.path().read_dir().unwrap().count(), 2, "{phase}");
         }
@@ -389,7 +389,7 @@ mod tests {
                 description.checksum = crc32fast::hash(rows);
                 let path = folder.path().join("forged.rows");
                 std::fs::write(&path, with_description(forged, &description)).unwrap();
-                let Err(Error::Store { problem, .. }) = Store::open(&path).unwrap().verify() else {
+                let Err(Error(Cause::Store { problem, .. })) = Store::open(&path).unwrap().verify() else {
                     panic!("{at} of {precision:?} is accepted")
                 };
                 assert_eq!(problem, StoreProblem::NotFinite { row, column: column.to_owned() });
@@ -415,7 +415,7 @@ mod tests {
             description.checksum = crc32fast::hash(values);
             let path = folder.path().join("forged.rows");
             std::fs::write(&path, with_description(forged, &description)).unwrap();
-            let Err(Error::Store { problem, .. }) = Store::open(&path).unwrap().verify() else {
+            let Err(Error(Cause::Store { problem, .. })) = Store::open(&path).unwrap().verify() else {
                 panic!("{value} in {row} is accepted")
             };
             assert_eq!(problem, StoreProblem::NoClass { row });
@@ -430,7 +430,7 @@ mod tests {
             std::fs::write(&path, with_description(bytes.clone(), &description)).unwrap();
             let found = Store::open(&path);
             assert!(
-                matches!(found, Err(Error::Store { problem: StoreProblem::Malformed, .. })),
+                matches!(found, Err(Error(Cause::Store { problem: StoreProblem::Malformed, .. }))),
                 "{description:?}"
             );
         }
@@ -451,7 +451,8 @@ mod tests {
             let longer = [&bytes[..], &vec![0; moved as usize]].concat();
             std::fs::write(&data, with_description(longer, &description)).unwrap();
             let found = Store::open(&data);
-            let malformed = matches!(found, Err(Error::Store { problem: StoreProblem::Malformed, .. }));
+            let malformed =
+                matches!(found, Err(Error(Cause::Store { problem: StoreProblem::Malformed, .. })));
             assert!(malformed, "{moved}: {found:?}");
         }
     }

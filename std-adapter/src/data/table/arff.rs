@@ -43,7 +43,7 @@ fn put(text: &str, line: u64, rows: &mut Rows<'_>) -> Result<(), TableError> {
     if found == expected || (found == expected + 1 && last_is_empty) {
         return Ok(());
     }
-    Err(TableProblem::Ragged { expected, found }.at_line(line))
+    Err(TableProblem::RaggedRow { expected, found }.at_line(line))
 }
 
 fn malformed(line: u64, problem: &'static str) -> TableError {

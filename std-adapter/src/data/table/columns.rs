@@ -576,7 +576,7 @@ impl Columns {
         }
         if free.len() != order.len() {
             let (expected, found) = (recipe.columns.len(), free.len());
-            return Err(TableProblem::Length { expected, found }.into());
+            return Err(TableProblem::FeatureCount { expected, found }.into());
         }
         let mut names: Vec<String> = self.names();
         // A name that is set aside must not be taken for one of the order.

@@ -296,7 +296,7 @@ impl<'a, R: Read> Records<'a, R> {
         let expected = rows.fields();
         let found = record.len();
         if found != expected && !(found == expected + 1 && fields(record) == expected) {
-            return Err(TableProblem::Ragged { expected, found }.at_line(line));
+            return Err(TableProblem::RaggedRow { expected, found }.at_line(line));
         }
         rows.begin()?;
         for (column, field) in record.iter().take(expected).enumerate() {

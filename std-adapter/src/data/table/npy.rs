@@ -25,7 +25,7 @@ pub(crate) fn read<'a>(
     let header = Header::parse(&header_text(&mut input, origin)?)?;
     let Header { rows: count, columns, size, .. } = header;
     if count == 0 {
-        return Err(TableProblem::NoRows.into());
+        return Err(TableProblem::HeaderAlone.into());
     }
     // Bytes are read a row at a time in C order, all at once in Fortran order.
     let (pieces, height) = if header.fortran { (1, count) } else { (count, 1) };
@@ -63,7 +63,7 @@ pub(crate) fn read<'a>(
             }
         }
     }
-    rows.ok_or(TableProblem::NoRows.into())
+    rows.ok_or(TableProblem::HeaderAlone.into())
 }
 
 fn header_text(input: &mut Input<'_>, origin: Origin<'_>) -> Result<String, TableProblem> {

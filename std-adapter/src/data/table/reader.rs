@@ -21,7 +21,7 @@ use crate::data::table::options::{Labels, Missing, Options};
 use crate::data::table::recipe::Recipe;
 use crate::data::table::target::Target;
 use crate::data::table::{arff, delimited, libsvm, npy};
-use crate::error::table::{TableError, TableProblem};
+use crate::error::{Error, TableError, TableProblem};
 use flate2::read::MultiGzDecoder;
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -33,7 +33,7 @@ use std::rc::Rc;
 /// columns, dialects and gaps.
 ///
 /// A column of words, or a nominal ARFF attribute, becomes one column per level: 1 in rows that have it, otherwise 0.
-pub fn read(path: &Path, target: &Target) -> Result<Table, TableError> {
+pub fn read(path: &Path, target: &Target) -> Result<Table, Error> {
     let options = Options { target: target.clone(), ..Options::default() };
     Ok(options.read(path)?.table)
 }
@@ -56,12 +56,12 @@ pub fn read(path: &Path, target: &Target) -> Result<Table, TableError> {
 /// let mut rooms = 0.0;
 /// table::read_blocks(&path, &Target::Last, |block| {
 ///     rooms += (0..block.rows()).map(|row| block.row(row)[0]).sum::<f64>();
-///     Ok::<(), dpp_nystrom::error::TableError>(())
+///     Ok::<(), dpp_nystrom::Error>(())
 /// })?;
 /// assert_eq!(rooms, 7.0);
 /// # Ok(()) }
 /// ```
-pub fn read_blocks<E: From<TableError>>(
+pub fn read_blocks<E: From<Error>>(
     path: &Path,
     target: &Target,
     mut receive: impl FnMut(Table) -> Result<(), E>,
@@ -101,7 +101,7 @@ pub fn read_features(
     path: &Path,
     feature_names: &[String],
     target_name: Option<&str>,
-) -> Result<Table, TableError> {
+) -> Result<Table, Error> {
     Ok(Options::default().read_for(&Recipe::of_names(feature_names, target_name), path)?.table)
 }
 
@@ -109,7 +109,7 @@ pub fn read_features(
 ///
 /// # Errors
 /// Those of reading, and those of `receive`.
-pub fn read_feature_blocks<E: From<TableError>>(
+pub fn read_feature_blocks<E: From<Error>>(
     path: &Path,
     feature_names: &[String],
     target_name: Option<&str>,
@@ -123,9 +123,9 @@ impl Options {
     /// Read the columns that are chosen, and learn their recipe.
     ///
     /// # Errors
-    /// [`TableError`] with the place of what cannot be read.
-    pub fn read(&self, path: &Path) -> Result<Reading, TableError> {
-        open(path, Want::Learn, self, None, false)
+    /// `ErrorKind::File` or `ErrorKind::Table` with the place of what cannot be read.
+    pub fn read(&self, path: &Path) -> Result<Reading, Error> {
+        Ok(open(path, Want::Learn, self, None, false)?)
     }
 
     /// Read a file as [`read`](Self::read) does, and pass the rows to `receive` in blocks of some thousands. Gaps to be
@@ -133,7 +133,7 @@ impl Options {
     ///
     /// # Errors
     /// Those of reading, and those of `receive`, which stop it.
-    pub fn read_blocks<E: From<TableError>>(
+    pub fn read_blocks<E: From<Error>>(
         &self,
         path: &Path,
         receive: impl FnMut(Reading) -> Result<(), E>,
@@ -143,24 +143,26 @@ impl Options {
             let mut receive = receive;
             match blocks(path, Want::Learn, self, &mut receive)? {
                 Ok(()) => return Ok(()),
-                Err(error) if !matches!(error.problem, TableProblem::TwoPasses) => return Err(error.into()),
+                Err(error) if !matches!(error.problem, TableProblem::TwoPasses) => {
+                    return Err(Error::from(error).into());
+                }
                 Err(_) => return self.two_passes(path, receive),
             }
         }
         self.two_passes(path, receive)
     }
 
-    fn two_passes<E: From<TableError>>(
+    fn two_passes<E: From<Error>>(
         &self,
         path: &Path,
         mut receive: impl FnMut(Reading) -> Result<(), E>,
     ) -> Result<(), E> {
         // Neither standard input nor a pipe can be read twice.
         if !path.is_file() {
-            return Err(TableError::new(path, TableProblem::TwoPasses).into());
+            return Err(Error::from(TableError::new(path, TableProblem::TwoPasses)).into());
         }
         let Reading { recipe: learned, remarks: Remarks { row_numbers, .. }, .. } =
-            open(path, Want::Learn, self, None, true)?;
+            open(path, Want::Learn, self, None, true).map_err(Error::from)?;
         // What the recipe settles is not chosen again.
         let options = Self { ignore: Vec::new(), ids: Vec::new(), by_position: false, ..self.clone() };
         let want = Want::Apply { recipe: &learned, target: true };
@@ -168,16 +170,16 @@ impl Options {
             block.remarks.row_numbers.clone_from(&row_numbers);
             receive(block)
         };
-        Ok(blocks(path, want, &options, &mut receive)??)
+        Ok(blocks(path, want, &options, &mut receive)?.map_err(Error::from)?)
     }
 
     /// Read the columns of a model's recipe, by the rule at [`read_features`]. Columns that the recipe leaves out, or
     /// that [`ignore`](Self::ignore) names, may be there.
     ///
     /// # Errors
-    /// [`TableError`] with the place of what cannot be read.
-    pub fn read_for(&self, recipe: &Recipe, path: &Path) -> Result<Reading, TableError> {
-        open(path, Want::Apply { recipe, target: false }, self, None, false)
+    /// `ErrorKind::File` or `ErrorKind::Table` with the place of what cannot be read.
+    pub fn read_for(&self, recipe: &Recipe, path: &Path) -> Result<Reading, Error> {
+        Ok(open(path, Want::Apply { recipe, target: false }, self, None, false)?)
     }
 
     /// Read a file as [`read_for`](Self::read_for) does, and pass the rows on as [`read_blocks`](Self::read_blocks) does,
@@ -185,13 +187,14 @@ impl Options {
     ///
     /// # Errors
     /// Those of reading, and those of `receive`, which stop it.
-    pub fn read_blocks_for<E: From<TableError>>(
+    pub fn read_blocks_for<E: From<Error>>(
         &self,
         recipe: &Recipe,
         path: &Path,
         mut receive: impl FnMut(Reading) -> Result<(), E>,
     ) -> Result<(), E> {
-        Ok(blocks(path, Want::Apply { recipe, target: false }, self, &mut receive)??)
+        let want = Want::Apply { recipe, target: false };
+        Ok(blocks(path, want, self, &mut receive)?.map_err(Error::from)?)
     }
 }
 

@@ -213,7 +213,7 @@ impl<'a> Rows<'a> {
                 let weight = self.number(column, field, line)?;
                 if weight < 0.0 {
                     let text = text(field, line)?;
-                    return Err(self.refused(column, text, line, TableProblem::Weight));
+                    return Err(self.refused(column, text, line, TableProblem::NegativeWeight));
                 }
                 self.weigh(weight);
             }
@@ -288,11 +288,11 @@ impl<'a> Rows<'a> {
             }
             _ if !value.is_finite() => {
                 let place = Place::Entry(row, column as u64 + 1);
-                return Err(TableError { place, ..TableProblem::NotFiniteEntry(value).into() });
+                return Err(TableError { place, ..TableProblem::NotFiniteEntry(value.to_string()).into() });
             }
             Role::Weight if value < 0.0 => {
                 let place = Place::Entry(row, column as u64 + 1);
-                return Err(TableError { place, ..TableProblem::Weight(value.to_string()).into() });
+                return Err(TableError { place, ..TableProblem::NegativeWeight(value.to_string()).into() });
             }
             Role::Weight => self.weigh(value),
             Role::Target(t) => self.targets[t].push(value),
@@ -309,8 +309,8 @@ impl<'a> Rows<'a> {
         let drops = self.missing() == Missing::Drop && !self.plan.target_optional && !self.origin.scan;
         let is_refused = drops && !self.origin.options.allow_loss && 2 * dropped > rows;
         match self.count {
-            0 if self.weightless_rows > 0 => Err(TableProblem::NoWeight.into()),
-            0 if dropped == 0 => Err(TableProblem::NoRows.into()),
+            0 if self.weightless_rows > 0 => Err(TableProblem::NoRowWithWeight.into()),
+            0 if dropped == 0 => Err(TableProblem::HeaderAlone.into()),
             count if count == 0 || is_refused => {
                 Err(TableProblem::Dropped { dropped, rows, columns: self.columns_with_gaps() }.into())
             }
@@ -598,7 +598,7 @@ impl<'a> Rows<'a> {
             Ok(_) if comma && text.contains('.') => TableProblem::Point,
             Ok(value) if self.markers.mark_value(value) => TableProblem::Missing,
             Ok(value) if value.is_finite() => return Ok(value),
-            Ok(_) if !self.markers.mark_number(text) => TableProblem::NotFinite,
+            Ok(_) if !self.markers.mark_number(text) => TableProblem::NotFiniteValue,
             Err(_) if text.eq_ignore_ascii_case("true") => return Ok(1.0),
             Err(_) if text.eq_ignore_ascii_case("false") => return Ok(0.0),
             Err(_) if !self.markers.mark_number(text) => TableProblem::NotANumber,

@@ -4,12 +4,12 @@
 //! others remain.
 
 use crate::approximation::AnyGround;
-use crate::error::{Error, landmarks_error};
-use crate::heap::Heap;
+use crate::error::Error;
 use crate::landmarks::{Selection, Task};
 use crate::observer::go_on;
-use crate::rng;
 use dpp_nystrom_core::{Error as CoreError, Landmarks, Random, Scalar, start};
+use dpp_nystrom_host::heap::Heap;
+use dpp_nystrom_host::rng;
 use rand_core::Rng;
 
 impl Task<'_> {
@@ -41,8 +41,8 @@ impl Task<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Landmarks`] with [`CoreError::RankDeficient`] if no independent row remains, or with
-    /// [`CoreError::NotFinite`] for a weight that is not finite; [`Error::Memory`], [`Error::Cancelled`],
+    /// `ErrorKind::Landmarks` with [`CoreError::RankDeficient`] if no independent row remains, or with
+    /// [`CoreError::NotFinite`] for a weight that is not finite; `ErrorKind::Memory`, `ErrorKind::Cancelled`,
     /// those of `update`.
     pub fn draw(
         &self,
@@ -51,7 +51,7 @@ impl Task<'_> {
         mut update: impl FnMut(&[usize], &mut [f64]) -> Result<(), Error>,
     ) -> Result<Selection, Error> {
         let mut memory = Heap::new(self.c)?;
-        let mut landmarks = Landmarks::new(self.gram.ground(), memory.lend()).map_err(landmarks_error)?;
+        let mut landmarks = Landmarks::new(self.gram.ground(), memory.lend()).map_err(Error::landmarks)?;
         while landmarks.len() < self.c {
             go_on(self.observer)?;
             one(&mut landmarks, self.c, &mut weights, random)?;
@@ -77,9 +77,9 @@ fn one(
     let more = landmarks.len() + 1;
     start::uniform(landmarks, more, random).map_err(|reason| match reason {
         CoreError::RankDeficient { rank, .. } => {
-            landmarks_error(CoreError::RankDeficient { rank, landmarks: c })
+            Error::landmarks(CoreError::RankDeficient { rank, landmarks: c })
         }
-        reason => landmarks_error(reason),
+        reason => Error::landmarks(reason),
     })
 }
 
@@ -88,17 +88,17 @@ pub(crate) fn push(landmarks: &mut Landmarks<'_, f64, AnyGround<'_>>, row: usize
     match landmarks.push(row) {
         Ok(()) => Ok(true),
         Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => Ok(false),
-        Err(reason) => Err(landmarks_error(reason)),
+        Err(reason) => Err(Error::landmarks(reason)),
     }
 }
 
 /// Draw a row in proportion to its weight; `None` if no weight is positive.
 ///
 /// # Errors
-/// [`Error::Landmarks`] with [`CoreError::NotFinite`] for a weight that is not finite.
+/// `ErrorKind::Landmarks` with [`CoreError::NotFinite`] for a weight that is not finite.
 pub fn draw_row(weights: &[f64], random: &mut Random) -> Result<Option<usize>, Error> {
     if let Some(row) = weights.iter().position(|weight| !weight.is_finite()) {
-        return Err(landmarks_error(CoreError::NotFinite { row, column: row }));
+        return Err(Error::landmarks(CoreError::NotFinite { row, column: row }));
     }
     let mut place = f64::from_draw(random.next_u32()) * weights.iter().sum::<f64>();
     Ok(rng::by_weight(weights.iter().copied(), &mut place))

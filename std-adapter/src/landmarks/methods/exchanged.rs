@@ -1,9 +1,9 @@
 //! The rows of any selector, exchanged one by one while the trace error decreases.
 
 use crate::approximation::LandmarkSet;
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::landmarks::{Needs, Refinement, RowAccess, Selection, Selector, Task, swap_search::refine};
-use crate::rng::{RngStream, stream};
+use dpp_nystrom_host::rng::{RngStream, stream};
 
 /// Select with another selector and exchange its rows while the trace error decreases. Returns an error if that
 /// selector returns points instead of rows.
@@ -58,7 +58,7 @@ pub(crate) fn exchanged(
     refinement: Refinement,
 ) -> Result<Selection, Error> {
     let selection = start.select(task)?;
-    let rows = selection.landmarks.rows().ok_or(Error::NoRows { method: start.name() })?;
+    let rows = selection.landmarks.rows().ok_or(Error(Cause::NoRows { method: start.name() }))?;
     let mut random = stream(task.seed, RngStream::Refinement);
     let refined = refine(task.gram.ground(), rows, refinement, &mut random, task.observer)?;
     let landmarks = LandmarkSet::Indices(refined.landmarks);

@@ -1,6 +1,6 @@
 //! Given rows, for comparison with other methods.
 
-use crate::error::{Error, landmarks_error};
+use crate::error::Error;
 use crate::landmarks::{Selection, Selector, Task, chain::select_rows, procedure::Procedure};
 use dpp_nystrom_core::Error as CoreError;
 
@@ -41,7 +41,7 @@ impl Selector for Given {
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let data = task.gram.data()?;
         let place = |&index: &usize| {
-            data.row_of(index).ok_or(landmarks_error(CoreError::OutOfRange { index, len: data.len() }))
+            data.row_of(index).ok_or(Error::landmarks(CoreError::OutOfRange { index, len: data.len() }))
         };
         let rows = self.rows.iter().map(place).collect::<Result<_, _>>()?;
         select_rows(task, &Procedure::Given(rows))

@@ -1,9 +1,7 @@
-//! Greedily pivoted Cholesky: [`crate::simd::lanes::Lanes::pivot_greedily`].
+//! Greedily pivoted Cholesky: [`dpp_nystrom_host::simd::lanes::Lanes::pivot_greedily`].
 
 use crate::error::Error;
-use crate::landmarks::{
-    Selection, Selector, Start, Task, chain::select_in_order, chain::select_rows, procedure::Procedure,
-};
+use crate::landmarks::{Selection, Selector, Start, Task, chain::select_rows, procedure::Procedure};
 
 /// Select by greedily pivoted Cholesky (Fine and Scheinberg 2002): always the row with the largest residual. Ignores
 /// the seed. `N c` kernel evaluations, `N (c + d)` numbers.
@@ -15,10 +13,6 @@ const GREEDY: Procedure = Procedure::Start(Start::Greedy);
 impl Selector for Greedy {
     fn name(&self) -> &'static str {
         "greedy"
-    }
-
-    fn order(&self, task: &Task<'_>) -> Result<Option<Vec<usize>>, Error> {
-        Ok(Some(select_in_order(task, &GREEDY)?.0))
     }
 
     fn on_ground(&self) -> Option<Procedure> {

@@ -2,8 +2,8 @@
 
 use crate::approximation::features::independent;
 use crate::error::Error;
-use crate::heap::Heap;
 use crate::landmarks::{ExactKDpp, Selection, Selector, Task};
+use dpp_nystrom_host::heap::Heap;
 use std::sync::Arc;
 
 /// Sample a c-DPP exactly, from all eigenvectors of K (Kulesza and Taskar 2012, Algorithms 1 and 8). `N²` kernel

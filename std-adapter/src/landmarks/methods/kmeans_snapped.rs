@@ -1,13 +1,13 @@
 //! The rows nearest to the centroids of k-means. For each centroid in turn: the nearest row that is not yet selected
 //! and is linearly independent of those that are.
 
-use crate::error::{Error, landmarks_error};
-use crate::heap::Heap;
+use crate::error::Error;
 use crate::landmarks::methods::draw::{push, selected};
 use crate::landmarks::methods::lloyd::{centroids, squared_distance};
 use crate::landmarks::{Selection, Selector, Task};
 use crate::observer::go_on;
 use dpp_nystrom_core::{Error as CoreError, Landmarks};
+use dpp_nystrom_host::heap::Heap;
 use rayon::prelude::*;
 
 /// Select the distinct rows nearest to the centroids of k-means (Zhang, Tsang and Kwok 2008). Costs as much as
@@ -24,7 +24,7 @@ impl Selector for KmeansSnapped {
         let (data, ground) = (task.gram.data()?, task.gram.ground());
         let centroids = centroids(task)?;
         let mut memory = Heap::new(task.c)?;
-        let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(landmarks_error)?;
+        let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(Error::landmarks)?;
         for centroid in centroids.chunks_exact(data.dim) {
             go_on(task.observer)?;
             let mut distances: Vec<f64> =
@@ -34,7 +34,7 @@ impl Selector for KmeansSnapped {
                 let Some((row, distance)) = nearest else { break };
                 if !distance.is_finite() {
                     let rank = landmarks.len();
-                    return Err(landmarks_error(CoreError::RankDeficient { rank, landmarks: task.c }));
+                    return Err(Error::landmarks(CoreError::RankDeficient { rank, landmarks: task.c }));
                 }
                 if push(&mut landmarks, row)? {
                     break;

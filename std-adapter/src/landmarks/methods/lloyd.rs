@@ -29,7 +29,7 @@ pub(crate) fn centroids(task: &Task<'_>) -> Result<Vec<f64>, Error> {
 /// does not move. Calls `each` in every round with the inertia `Σ min ‖x - m‖²`, which never increases. `N c` distances per round.
 ///
 /// # Errors
-/// [`Error::Cancelled`], after at most one block of rows on each thread.
+/// `ErrorKind::Cancelled`, after at most one block of rows on each thread.
 pub(crate) fn lloyd(
     rows: &[f64],
     dim: usize,

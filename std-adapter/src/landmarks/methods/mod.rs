@@ -49,10 +49,11 @@ pub(crate) mod uniform;
 mod tests;
 
 use crate::landmarks::{
-    ChainKind, Refinement, Selector, Start, Steps, selectors::Auto, selectors::Exchanged, selectors::Given,
-    selectors::Greedy, selectors::Kdpp, selectors::KdppExact, selectors::Kmeans, selectors::KmeansPlusPlus,
-    selectors::KmeansSnapped, selectors::Refined, selectors::RefinedRidge, selectors::RpCholesky,
-    selectors::Uniform,
+    ChainKind, Refinement, Selector, Start, Steps, methods::auto::Auto, methods::exchanged::Exchanged,
+    methods::given::Given, methods::greedy::Greedy, methods::kdpp::Kdpp, methods::kdpp_exact::KdppExact,
+    methods::kmeans::Kmeans, methods::kmeans_plus_plus::KmeansPlusPlus,
+    methods::kmeans_snapped::KmeansSnapped, methods::refined::Refined, methods::refined_ridge::RefinedRidge,
+    methods::rpcholesky::RpCholesky, methods::uniform::Uniform,
 };
 use std::time::Duration;
 

@@ -21,7 +21,6 @@
 use crate::approximation::{AnyGround, Gram, features::independent};
 use crate::data::weights::Weights;
 use crate::error::Error;
-use crate::heap::Heap;
 use crate::landmarks::{
     Needs, Objective, Refinement, RefinementOutcome, Selection, Selector, Task, methods::draw::draw_row,
     methods::exchanged::exchanged, methods::rpcholesky::RpCholesky, selection::log_det,
@@ -29,9 +28,10 @@ use crate::landmarks::{
 use crate::linalg::{eigen::PARTS, triangle::factor};
 use crate::observer::{Observer, go_on};
 use crate::regression::{leave_one_out::Axes, leave_one_out::Fitted, leave_one_out::Pool, ridge_grid};
-use crate::rng::{RngStream, stream};
-use crate::simd::{InLanes, Lanes};
 use dpp_nystrom_core::{GroundSet, Random};
+use dpp_nystrom_host::heap::Heap;
+use dpp_nystrom_host::rng::{RngStream, stream};
+use dpp_nystrom_host::simd::{InLanes, Lanes};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
 use faer::{Accum, Mat, MatRef, Par, linalg::matmul::matmul};
 use rand::seq::index;
@@ -241,7 +241,7 @@ fn features(lanes: &Lanes<f64>, ground: &AnyGround<'_>, landmarks: &[usize]) -> 
         return Ok(Mat::zeros(0, ground.len()));
     }
     let mut memory = Heap::new(landmarks.len())?;
-    lanes.features(&independent(ground, landmarks, &mut memory)?)
+    Ok(lanes.features(&independent(ground, landmarks, &mut memory)?)?)
 }
 
 /// The regression on all landmarks except those of a block.
@@ -385,8 +385,8 @@ mod tests {
     use crate::kernel::{KernelKind, KernelSpec};
     use crate::observer::NoObserver;
     use crate::regression::leave_one_out::{Axes, Fitted};
-    use crate::rng::{RngStream, stream};
-    use crate::simd::{InLanes, Lanes};
+    use dpp_nystrom_host::rng::{RngStream, stream};
+    use dpp_nystrom_host::simd::{InLanes, Lanes};
     use faer::MatRef;
     use rand_core::Rng;
 

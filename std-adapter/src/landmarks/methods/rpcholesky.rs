@@ -1,11 +1,10 @@
-//! Randomly pivoted Cholesky: [`crate::simd::lanes::Lanes::pivot`].
+//! Randomly pivoted Cholesky: [`dpp_nystrom_host::simd::lanes::Lanes::pivot`].
 
 use crate::error::Error;
 use crate::landmarks::{
-    Selection, Selector, Start, Task, chain::pivoted_rows, chain::select_in_order, chain::select_rows,
-    procedure::Procedure,
+    Selection, Selector, Start, Task, chain::pivoted_rows, chain::select_rows, procedure::Procedure,
 };
-use crate::simd::InLanes;
+use dpp_nystrom_host::simd::InLanes;
 
 /// Select by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2022): each row drawn in proportion to its
 /// residual. `N c` kernel evaluations, `N (c + d)` numbers. Works in place on a sample of the rows.
@@ -44,10 +43,6 @@ impl Selector for RpCholesky {
 
     fn in_place(&self) -> Option<Procedure> {
         self.rows.map(|_| self.procedure())
-    }
-
-    fn order(&self, task: &Task<'_>) -> Result<Option<Vec<usize>>, Error> {
-        Ok(Some(select_in_order(task, &self.procedure())?.0))
     }
 
     fn on_ground(&self) -> Option<Procedure> {

@@ -2,7 +2,7 @@
 
 use crate::approximation::{Gram, LandmarkSet};
 use crate::data::{Prepared, table::input::Table};
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::kernel::{KernelKind, KernelSpec, Precision};
 use crate::landmarks::{
     RowAccess, Selector, Task, methods::SelectorOptions, methods::find, methods::given::Given,
@@ -10,8 +10,8 @@ use crate::landmarks::{
     methods::lloyd::lloyd, methods::uniform::Uniform, run,
 };
 use crate::observer::{NoObserver, Observer};
-use crate::rng::{RngStream, stream};
 use dpp_nystrom_core::{Error as CoreError, GroundSet};
+use dpp_nystrom_host::rng::{RngStream, stream};
 use rand_core::Rng;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -143,7 +143,7 @@ fn weights_that_are_not_finite_are_refused_and_rows_without_weight_come_last() {
     weights[3] = f64::NAN;
     assert!(matches!(
         draw(2, weights),
-        Err(Error::Landmarks { reason: CoreError::NotFinite { row: 3, .. } })
+        Err(Error(Cause::Landmarks { reason: CoreError::NotFinite { row: 3, .. } }))
     ));
 }
 
@@ -265,7 +265,7 @@ fn given_rows_are_those_of_the_file() {
     assert_eq!(selection.landmarks, LandmarkSet::Indices(vec![0, 2]));
     let reason = CoreError::OutOfRange { index: 2, len: 40 };
     assert!(
-        matches!(run(&Given::new([1, 2]), &task), Err(Error::Landmarks { reason: found }) if found == reason)
+        matches!(run(&Given::new([1, 2]), &task), Err(Error(Cause::Landmarks { reason: found })) if found == reason)
     );
 }
 
@@ -303,7 +303,7 @@ fn a_cancelled_phase_ends_before_its_second_step() {
         let observer = Cancels::default();
         let task = Task { observer: &observer, ..Task::new(&gram, 12) };
         let found = run(selector(name, &SelectorOptions::default()).as_ref(), &task);
-        assert!(matches!(found, Err(Error::Cancelled)), "{name}: {found:?}");
+        assert!(matches!(found, Err(Error(Cause::Cancelled))), "{name}: {found:?}");
         assert!(observer.told.into_inner() <= 1, "{name}");
     }
 }

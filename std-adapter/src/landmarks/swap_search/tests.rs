@@ -3,11 +3,11 @@
 use crate::approximation::trace_error;
 use crate::kernel::KernelKind;
 use crate::landmarks::{Refinement, swap_search::WIDER, swap_search::draw, swap_search::refine};
-use crate::linalg::elimination::{residuals, trace_residual};
 use crate::observer::NoObserver;
-use crate::rng::{RngStream, stream};
-use crate::simd::lane::Ground;
 use dpp_nystrom_core::{GroundSet, Points, Scalar};
+use dpp_nystrom_host::elimination::{residuals, trace_residual};
+use dpp_nystrom_host::rng::{RngStream, stream};
+use dpp_nystrom_host::simd::lane::Ground;
 use rand_core::Rng;
 use std::time::Duration;
 

@@ -2,15 +2,16 @@
 
 use crate::approximation::{Gram, curve::trace_curve};
 use crate::data::{Prepared, table::input::Table};
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::kernel::{KernelKind, KernelSpec, Precision};
 use crate::landmarks::{
     Criterion, Refinement, Selection, Selector, Task, Tolerance, ToleranceSearch, fewest,
     methods::SelectorOptions, methods::find, methods::greedy::Greedy, run, tolerance::FIRST,
+    tolerance::order,
 };
 use crate::observer::NoObserver;
 use crate::regression::{FitParams, Ridge, fit, fit::validation_error};
-use crate::rng::{RngStream, stream};
+use dpp_nystrom_host::rng::{RngStream, stream};
 use rand_core::Rng;
 
 fn data(rows: usize, dim: usize) -> Prepared {
@@ -52,7 +53,7 @@ impl Selector for Refuses {
     }
 
     fn select(&self, _: &Task<'_>) -> Result<Selection, Error> {
-        Err(Error::Eigenvalues)
+        Err(Error(Cause::Eigenvalues))
     }
 }
 
@@ -71,7 +72,7 @@ fn nested_methods_are_nested_and_their_curve_is_the_error() {
             let options = SelectorOptions { pivot_rows: rows, ..SelectorOptions::default() };
             let task = task(&gram, precision);
             let selector = find(name).unwrap().selector(&options);
-            let order = selector.order(&Task { c: MOST, ..task }).unwrap().unwrap();
+            let order = order(selector.as_ref(), &Task { c: MOST, ..task }).unwrap().unwrap();
             let curve = trace_curve(gram.ground(), &order).unwrap();
             assert_eq!(curve.len(), MOST);
             assert!(
@@ -94,7 +95,7 @@ fn nested_methods_are_nested_and_their_curve_is_the_error() {
     }
     for name in ["uniform", "kdpp", "refined", "kmeans"] {
         let task = task(&gram, Precision::F64);
-        assert_eq!(selector(name).order(&Task { c: 5, ..task }).unwrap(), None);
+        assert_eq!(order(selector(name).as_ref(), &Task { c: 5, ..task }).unwrap(), None);
     }
 }
 
@@ -148,7 +149,7 @@ fn what_is_out_of_reach_is_an_error_that_says_how_far() {
     let task = task(&gram, Precision::F64);
     for name in ["greedy", "uniform"] {
         match fewest(selector(name).as_ref(), &task, trace(1e-6, 10)) {
-            Err(Error::Tolerance { tolerance, most: 10, least, landmarks, method, .. }) => {
+            Err(Error(Cause::Tolerance { tolerance, most: 10, least, landmarks, method, .. })) => {
                 assert_eq!((tolerance, method), (1e-6, name));
                 let selection = run(selector(name).as_ref(), &Task { c: landmarks, ..task }).unwrap();
                 assert!((gram.trace_error(&selection.landmarks).unwrap().fraction - least).abs() < 1e-12);
@@ -158,12 +159,12 @@ fn what_is_out_of_reach_is_an_error_that_says_how_far() {
         }
         assert!(matches!(
             fewest(selector(name).as_ref(), &task, trace(0.5, 0)),
-            Err(Error::Landmarks { .. })
+            Err(Error(Cause::Landmarks { .. }))
         ));
     }
     // An error that does not depend on the number of landmarks is returned unchanged.
     let refused = fewest(&Refuses, &task, trace(0.5, 10));
-    assert!(matches!(refused, Err(Error::Eigenvalues)), "{refused:?}");
+    assert!(matches!(refused, Err(Error(Cause::Eigenvalues))), "{refused:?}");
 }
 
 /// Three features give three independent rows, with which the error is 0.
@@ -177,7 +178,7 @@ fn no_more_than_the_independent_rows_are_asked_for() {
         assert_eq!(found.landmarks, 3, "{name} {:?}", found.curve);
         let refused = fewest(selector(name).as_ref(), &task, trace(1e-300, 50));
         match refused {
-            Err(Error::Tolerance { most: 3, landmarks: 3, .. }) => {}
+            Err(Error(Cause::Tolerance { most: 3, landmarks: 3, .. })) => {}
             // Elimination may leave a residual of exactly zero.
             Ok(found) => assert_eq!(found.landmarks, 3, "{name}"),
             other => panic!("{name}: {other:?}"),

@@ -6,7 +6,9 @@ use crate::error::{Error, export::ExportProblem};
 use crate::model::assess::factor;
 use crate::model::bits::Bits;
 use crate::model::confidence::Confidence;
-use crate::model::export::{bytes::section, exported::Cost, exported::Exported, single::single};
+use crate::model::export::{
+    bytes::section, exported::Cost, exported::Exported, exported::Parts, single::single,
+};
 use crate::model::trained::Model;
 use dpp_nystrom_core::{Limits, Solved};
 
@@ -48,7 +50,7 @@ impl<'m> Bundle<'m> {
     /// Convert the models to single precision, or quantise them to the given width. Limits and variances are those of the first.
     ///
     /// # Errors
-    /// [`Error::Export`] for no model, for models with other features, landmarks or kernels than the first, for a model that does not
+    /// `ErrorKind::Export` for no model, for models with other features, landmarks or kernels than the first, for a model that does not
     /// hold what is asked for, and those of [`Exported::of`].
     pub fn of(models: &'m [Model], quantise: Option<Bits>, with: With) -> Result<Self, Error> {
         let (model, others) = models.split_first().ok_or(ExportProblem::Outputs { output: 0 })?;
@@ -132,7 +134,7 @@ impl<'m> Bundle<'m> {
     /// Return the bytes, to be stored in flash at a multiple of 4.
     ///
     /// # Errors
-    /// [`Error::Export`] for 4 GiB or more.
+    /// `ErrorKind::Export` for 4 GiB or more.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let mut sections = Vec::new();
         if !self.further.is_empty() {
@@ -158,15 +160,15 @@ impl<'m> Bundle<'m> {
 impl Exported {
     /// Whether both differ in their weights and targets alone.
     fn shares_landmarks(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Single(one), Self::Single(other)) => {
+        match (&self.0, &other.0) {
+            (Parts::Single(one), Parts::Single(other)) => {
                 one.means == other.means
                     && one.scaling == other.scaling
                     && one.landmarks == other.landmarks
                     && format!("{:?}", one.kernel) == format!("{:?}", other.kernel)
             }
-            (Self::Bits16(one), Self::Bits16(other)) => one.shares_landmarks(other),
-            (Self::Bits8(one), Self::Bits8(other)) => one.shares_landmarks(other),
+            (Parts::Bits16(one), Parts::Bits16(other)) => one.shares_landmarks(other),
+            (Parts::Bits8(one), Parts::Bits8(other)) => one.shares_landmarks(other),
             _ => false,
         }
     }
@@ -174,14 +176,14 @@ impl Exported {
     /// Return the weights as words, and the target's mean and scale.
     pub(crate) fn output(&self) -> (Vec<u32>, f32, f32) {
         let words = |weights: &[i32]| weights.iter().map(|&weight| weight as u32).collect();
-        match self {
-            Self::Single(one) => (
+        match &self.0 {
+            Parts::Single(one) => (
                 one.weights.iter().map(|weight| weight.to_bits()).collect(),
                 one.target_mean,
                 one.target_scale,
             ),
-            Self::Bits16(one) => (words(&one.weights), one.target_mean, one.target_scale),
-            Self::Bits8(one) => (words(&one.weights), one.target_mean, one.target_scale),
+            Parts::Bits16(one) => (words(&one.weights), one.target_mean, one.target_scale),
+            Parts::Bits8(one) => (words(&one.weights), one.target_mean, one.target_scale),
         }
     }
 
@@ -192,10 +194,10 @@ impl Exported {
             let bandwidths = (2.0 * 31.0 * std::f64::consts::LN_2).sqrt();
             f64::from(limit).sqrt() / (bandwidths * model.kernel.sigma)
         };
-        match self {
-            Self::Single(_) => 1.0,
-            Self::Bits16(one) => levels(one.limit),
-            Self::Bits8(one) => levels(one.limit),
+        match &self.0 {
+            Parts::Single(_) => 1.0,
+            Parts::Bits16(one) => levels(one.limit),
+            Parts::Bits8(one) => levels(one.limit),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, export::ExportProblem};
 use crate::model::export::quantised::{Quantised, Stored};
-use crate::model::export::{device::MAGIC, exported::Exported};
+use crate::model::export::{device::MAGIC, exported::Exported, exported::Parts};
 
 /// The tags of sections.
 pub(crate) mod section {
@@ -21,15 +21,15 @@ impl Exported {
     /// Return the bytes, to be stored in flash at a multiple of 4.
     ///
     /// # Errors
-    /// [`Error::Export`] for 4 GiB or more.
+    /// `ErrorKind::Export` for 4 GiB or more.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         self.to_bytes_with(&[])
     }
 
     /// [`to_bytes`](Self::to_bytes) with sections: version 2 of the format, where there are any, and 3 with a map.
     pub(crate) fn to_bytes_with(&self, sections: &[Section]) -> Result<Vec<u8>, Error> {
-        match self {
-            Self::Single(model) => {
+        match &self.0 {
+            Parts::Single(model) => {
                 let (about, number, degree) = model.kernel.stored();
                 let arrays =
                     [&model.means[..], model.scaling.lend().numbers(), &model.landmarks, &model.weights];
@@ -37,8 +37,8 @@ impl Exported {
                 let kernel = [about.id, number.to_bits(), degree, 0, 0];
                 self.framed(0, kernel, [model.target_mean, model.target_scale], arrays, sections)
             }
-            Self::Bits16(model) => self.quantised(1, model, |value| value.to_le_bytes().to_vec(), sections),
-            Self::Bits8(model) => self.quantised(2, model, |value| value.to_le_bytes().to_vec(), sections),
+            Parts::Bits16(model) => self.quantised(1, model, |value| value.to_le_bytes().to_vec(), sections),
+            Parts::Bits8(model) => self.quantised(2, model, |value| value.to_le_bytes().to_vec(), sections),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::data::table::input::Table;
 use crate::error::{
-    Error,
+    Cause, Error,
     export::ExportProblem,
     table::{TableError, TableProblem},
 };
@@ -31,7 +31,7 @@ impl DeviceModel {
     /// Read a file.
     ///
     /// # Errors
-    /// [`Error::Table`] if it cannot be read, [`Error::DeviceModel`] if it is invalid, [`Error::DeviceOutputs`] for several outputs.
+    /// `ErrorKind::Table` if it cannot be read, `ErrorKind::Format` if it is invalid, `ErrorKind::Unsupported` for several outputs.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = fs::read(path).map_err(|source| TableError::new(path, TableProblem::Open(source)))?;
         // The length of a model is a multiple of 4; bytes after it are ignored, as on the device.
@@ -40,9 +40,9 @@ impl DeviceModel {
         match model.lend() {
             Ok(_) => Ok(model),
             Err(CoreError::ModelBytes(BytesProblem::Outputs)) => {
-                Err(Error::DeviceOutputs { path: path.to_owned() })
+                Err(Error(Cause::DeviceOutputs { path: path.to_owned() }))
             }
-            Err(problem) => Err(Error::DeviceModel { path: path.to_owned(), problem }),
+            Err(problem) => Err(Error(Cause::DeviceModel { path: path.to_owned(), problem })),
         }
     }
 
@@ -73,7 +73,7 @@ impl DeviceModel {
     /// Return the prediction for each raw row, rounded to single precision first: bit for bit the device's.
     ///
     /// # Errors
-    /// [`Error::Export`] for a row out of the range of single precision, [`Error::Prediction`].
+    /// `ErrorKind::Export` for a row out of the range of single precision, `ErrorKind::Data` for a prediction that is not finite.
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
         self.lend()?.predict(table)
     }
@@ -164,7 +164,7 @@ fn each_row<R, A>(
                 }
             }
             let found = call(&raw, &mut room)?;
-            if value(&found).is_finite() { Ok(found) } else { Err(Error::Prediction { row }) }
+            if value(&found).is_finite() { Ok(found) } else { Err(Error(Cause::Prediction { row })) }
         })
         .collect()
 }

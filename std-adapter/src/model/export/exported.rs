@@ -1,14 +1,14 @@
 //! A trained model in the form of a device: as Rust, as C, or as bytes.
 //!
-//! Whatever the precision of training, a device computes in single precision ([`Single`]), or in integers if it has no
-//! floating-point hardware ([`Quantised`]). Both standardise raw rows themselves. The loss of accuracy relative to the
+//! Whatever the precision of training, a device computes in single precision, or in integers if it has no
+//! floating-point hardware. Both standardise raw rows themselves. The loss of accuracy relative to the
 //! model is measured on rows: [`Exported::cost`].
 //!
 //! ```
 //! use dpp_nystrom::model::export::{Bits, Exported};
 //! # use dpp_nystrom::data::Scaler;
 //! # use dpp_nystrom::kernel::{KernelKind, KernelSpec};
-//! # use dpp_nystrom::model::{AnyCoefficients, Coefficients, Model};
+//! # use dpp_nystrom::{model::{AnyCoefficients, Coefficients}, Model};
 //! # let model = Model {
 //! #     feature_names: vec!["x".into()], target_name: "y".into(),
 //! #     scaler: Scaler { means: vec![2.0], deviations: vec![0.5], map: None },
@@ -29,7 +29,7 @@
 //! ```
 
 use crate::data::{scaler::Scaler, table::input::Table};
-use crate::error::{Error, export::ExportProblem};
+use crate::error::{Cause, Error, export::ExportProblem};
 use crate::linalg::eigen::{Eigen, eigen, product, rank};
 use crate::model::{
     bits::Bits, export::device::Lent, export::quantised::Quantised, export::single::Single, trained::Model,
@@ -37,9 +37,13 @@ use crate::model::{
 use dpp_nystrom_core::POWERS;
 use faer::{Mat, MatRef};
 
-/// The constants stored on a device.
+/// The constants stored on a device, in single precision or in integers.
 #[derive(Clone, Debug)]
-pub enum Exported {
+pub struct Exported(pub(crate) Parts);
+
+/// The constants by their arithmetic.
+#[derive(Clone, Debug)]
+pub(crate) enum Parts {
     /// In single precision.
     Single(Single),
     /// In integers, 16-bit landmarks.
@@ -65,17 +69,17 @@ impl Exported {
     /// Convert a model to single precision, or quantise it to the given width.
     ///
     /// # Errors
-    /// [`Error::Export`] if a value is out of range or the model cannot be quantised, and for a model of several outputs, which a
+    /// `ErrorKind::Export` if a value is out of range or the model cannot be quantised, and for a model of several outputs, which a
     /// [`Bundle`](crate::model::export::Bundle) takes.
     pub fn of(model: &Model, quantise: Option<Bits>) -> Result<Self, Error> {
-        let exported = match quantise {
+        let exported = Self(match quantise {
             _ if model.outputs() > 1 => return Err(ExportProblem::Several.into()),
-            None => Self::Single(Single::of(model)?),
-            Some(Bits::Sixteen) => Self::Bits16(Quantised::of(model)?),
-            Some(Bits::Eight) => Self::Bits8(Quantised::of(model)?),
-        };
+            None => Parts::Single(Single::of(model)?),
+            Some(Bits::Sixteen) => Parts::Bits16(Quantised::of(model)?),
+            Some(Bits::Eight) => Parts::Bits8(Quantised::of(model)?),
+        });
         match exported.lend() {
-            Err(Error::Core(reason)) => Err(ExportProblem::Device(reason).into()),
+            Err(Error(Cause::Core(reason))) => Err(ExportProblem::Device(reason).into()),
             Err(error) => Err(error),
             Ok(_) => Ok(exported),
         }
@@ -84,23 +88,23 @@ impl Exported {
     /// Predict for a raw row exactly as a device with the core's arithmetic does.
     ///
     /// # Errors
-    /// [`Error::Core`] for a row of another length or with values that are not finite.
+    /// `ErrorKind::Argument` for a row of another length, `ErrorKind::Data` for values that are not finite.
     pub fn predict_row(&self, raw: &[f32]) -> Result<f32, Error> {
         Ok(self.lend()?.predict_row(raw)?)
     }
 
     fn lend(&self) -> Result<Lent<'_>, Error> {
-        match self {
-            Self::Single(model) => model.lend().map(Lent::Single),
-            Self::Bits16(model) => model.lend().map(Lent::Bits16),
-            Self::Bits8(model) => model.lend().map(Lent::Bits8),
+        match &self.0 {
+            Parts::Single(model) => model.lend().map(Lent::Single),
+            Parts::Bits16(model) => model.lend().map(Lent::Bits16),
+            Parts::Bits8(model) => model.lend().map(Lent::Bits8),
         }
     }
 
     /// Apply [`Exported::predict_row`] to each row of a table, rounded to single precision first.
     ///
     /// # Errors
-    /// [`Error::Export`] for a row out of the range of single precision, and those of one row.
+    /// `ErrorKind::Export` for a row out of the range of single precision, and those of one row.
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
         self.lend()?.predict(table)
     }
@@ -121,6 +125,15 @@ impl Exported {
         })
     }
 
+    /// Return the width of quantised landmarks, or `None` in single precision.
+    pub fn bits(&self) -> Option<Bits> {
+        match &self.0 {
+            Parts::Single(_) => None,
+            Parts::Bits16(_) => Some(Bits::Sixteen),
+            Parts::Bits8(_) => Some(Bits::Eight),
+        }
+    }
+
     /// Return the number of landmarks: fewer than the model's if quantised landmarks coincide.
     pub fn landmarks(&self) -> usize {
         self.shape()[0]
@@ -133,10 +146,10 @@ impl Exported {
 
     /// Return the rank of the map, if there is one.
     pub fn rank(&self) -> Option<usize> {
-        match self {
-            Self::Single(model) => model.scaling.rank(),
-            Self::Bits16(model) => model.map.as_ref().map(|map| map.rank),
-            Self::Bits8(model) => model.map.as_ref().map(|map| map.rank),
+        match &self.0 {
+            Parts::Single(model) => model.scaling.rank(),
+            Parts::Bits16(model) => model.map.as_ref().map(|map| map.rank),
+            Parts::Bits8(model) => model.map.as_ref().map(|map| map.rank),
         }
     }
 
@@ -151,30 +164,25 @@ impl Exported {
     }
 
     fn shape(&self) -> [usize; 2] {
-        match self {
-            Self::Single(model) => [model.weights.len(), model.means.len()],
-            Self::Bits16(model) => [model.weights.len(), model.centres.len()],
-            Self::Bits8(model) => [model.weights.len(), model.centres.len()],
+        match &self.0 {
+            Parts::Single(model) => [model.weights.len(), model.means.len()],
+            Parts::Bits16(model) => [model.weights.len(), model.centres.len()],
+            Parts::Bits8(model) => [model.weights.len(), model.centres.len()],
         }
     }
 
     /// Return the bytes of constant data, without code: the arrays, and for integers the table of powers, which is in the
     /// header in C and in the core in Rust.
     pub fn flash_bytes(&self) -> usize {
-        let quantise = match self {
-            Self::Single(_) => None,
-            Self::Bits16(_) => Some(Bits::Sixteen),
-            Self::Bits8(_) => Some(Bits::Eight),
-        };
-        constants(quantise, self.shape(), self.rank())
+        constants(self.bits(), self.shape(), self.rank())
     }
 
     /// Return the bytes of RAM for the standardised or quantised row of a prediction: room that the caller lends in Rust, part of the
     /// stack in C.
     pub fn ram_bytes(&self) -> usize {
-        match self {
-            Self::Single(_) => 4 * self.width(),
-            Self::Bits16(_) | Self::Bits8(_) => 2 * self.room(),
+        match &self.0 {
+            Parts::Single(_) => 4 * self.width(),
+            Parts::Bits16(_) | Parts::Bits8(_) => 2 * self.room(),
         }
     }
 }
@@ -193,7 +201,7 @@ pub(crate) fn constants(quantise: Option<Bits>, [c, d]: [usize; 2], rank: Option
 /// nearest to the mean that it maps to the landmarks.
 ///
 /// # Errors
-/// [`Error::Eigenvalues`] if the decomposition of the map does not converge.
+/// `ErrorKind::Landmarks` if the decomposition of the map does not converge.
 pub fn landmark_rows(model: &Model) -> Result<Table, Error> {
     let features = unscaled(&model.scaler, model.coefficients.to_f64().landmarks)?;
     let dim = model.feature_names.len();
@@ -211,7 +219,7 @@ pub fn landmark_rows(model: &Model) -> Result<Table, Error> {
 /// Return scaled points in the units of the rows; of mapped ones those of least norm that are mapped to them.
 ///
 /// # Errors
-/// [`Error::Eigenvalues`].
+/// `ErrorKind::Landmarks`.
 pub(crate) fn unscaled(scaler: &Scaler, mut points: Vec<f64>) -> Result<Vec<f64>, Error> {
     if let Some(map) = &scaler.map {
         let dim = scaler.deviations.len();

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, export::ExportProblem};
 use crate::model::export::{bundle::Bundle, c, c_quantised, rust};
-use crate::model::{export::exported::Exported, export::name::Name, trained::Model};
+use crate::model::{export::exported::Exported, export::exported::Parts, export::name::Name, trained::Model};
 use std::str::FromStr;
 
 /// The form of an exported model.
@@ -45,7 +45,7 @@ impl Exported {
     /// Return the file in this form. Bytes carry no name and no comments.
     ///
     /// # Errors
-    /// [`Error::Export`] for a model of 4 GiB or more.
+    /// `ErrorKind::Export` for a model of 4 GiB or more.
     pub fn write(&self, form: Form, model: &Model, name: &Name) -> Result<Vec<u8>, Error> {
         let first = self.clone();
         Bundle {
@@ -64,22 +64,18 @@ impl Bundle<'_> {
     /// Return the file in this form. Bytes carry no name and no comments. In C there are no variances.
     ///
     /// # Errors
-    /// [`Error::Export`] for a model of 4 GiB or more, and for variances in C.
+    /// `ErrorKind::Export` for a model of 4 GiB or more, and for variances in C.
     pub fn write(&self, form: Form, name: &Name) -> Result<Vec<u8>, Error> {
-        match (form, &self.first) {
+        match (form, &self.first.0) {
             (Form::Bytes, _) => self.to_bytes(),
             (Form::Rust, _) => Ok(rust::text(self, name).into_bytes()),
             (Form::C, _) if self.uncertainty.is_some() => {
                 let (what, instead) = ("variances to C", "export to rust or bytes");
                 Err(ExportProblem::Confidence { what, instead }.into())
             }
-            (Form::C, Exported::Single(single)) => Ok(c::text(single, self, name).into_bytes()),
-            (Form::C, Exported::Bits16(quantised)) => {
-                Ok(c_quantised::text(quantised, self, name).into_bytes())
-            }
-            (Form::C, Exported::Bits8(quantised)) => {
-                Ok(c_quantised::text(quantised, self, name).into_bytes())
-            }
+            (Form::C, Parts::Single(single)) => Ok(c::text(single, self, name).into_bytes()),
+            (Form::C, Parts::Bits16(quantised)) => Ok(c_quantised::text(quantised, self, name).into_bytes()),
+            (Form::C, Parts::Bits8(quantised)) => Ok(c_quantised::text(quantised, self, name).into_bytes()),
         }
     }
 }

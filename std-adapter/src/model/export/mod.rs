@@ -20,5 +20,3 @@ pub(crate) use exported::unscaled;
 pub use exported::{Cost, Exported, landmark_rows};
 pub use form::Form;
 pub use name::Name;
-pub use quantised::{IntegerMap, Quantised, Stored};
-pub use single::{Scaling, Single};

@@ -1,6 +1,6 @@
 //! Arrays and comments as text.
 
-use crate::model::export::{bundle::Bundle, exported::Exported, name::remark};
+use crate::model::export::{bundle::Bundle, exported::Parts, name::remark};
 use crate::model::trained::AnyCoefficients;
 use std::fmt::Debug;
 
@@ -31,10 +31,10 @@ pub(crate) fn about(bundle: &Bundle<'_>) -> Vec<String> {
         AnyCoefficients::F32(_) => "single",
         AnyCoefficients::F64(_) => "double",
     };
-    let stored = match exported {
-        Exported::Single(_) => "single precision",
-        Exported::Bits16(_) => "integers, 16-bit landmarks",
-        Exported::Bits8(_) => "integers, 8-bit landmarks",
+    let stored = match &exported.0 {
+        Parts::Single(_) => "single precision",
+        Parts::Bits16(_) => "integers, 16-bit landmarks",
+        Parts::Bits8(_) => "integers, 8-bit landmarks",
     };
     let mut lines = vec![
         format!("Written by dpp-nystrom {}: do not edit, export again.", env!("CARGO_PKG_VERSION")),

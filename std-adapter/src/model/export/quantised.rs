@@ -14,11 +14,11 @@
 use crate::approximation::features::independent_points;
 use crate::data::map::Map;
 use crate::error::{Error, export::ExportProblem};
-use crate::heap::Heap;
 use crate::kernel::kind::KernelKind;
 use crate::model::export::single::single;
 use crate::model::trained::{Coefficients, Model};
 use dpp_nystrom_core::{self as core, Level, Points, kernel::Kernel};
+use dpp_nystrom_host::heap::Heap;
 use std::f64::consts::LOG2_E;
 
 /// Levels on either side of the mean.
@@ -37,28 +37,28 @@ const NEGLIGIBLE: f64 = 31.0;
 /// The constants of a [`core::QuantisedModel`], on the heap. [`core::QuantisedParts`] documents them.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
-pub struct Quantised<L> {
-    pub centres: Vec<i32>,
-    pub factors: Vec<i32>,
-    pub exponents: Vec<i32>,
-    pub map: Option<IntegerMap>,
-    pub landmarks: Vec<L>,
-    pub weights: Vec<i32>,
-    pub limit: u32,
-    pub multiplier: u32,
-    pub shift: u32,
-    pub step: i32,
-    pub target_mean: f32,
-    pub target_scale: f32,
+pub(crate) struct Quantised<L> {
+    pub(crate) centres: Vec<i32>,
+    pub(crate) factors: Vec<i32>,
+    pub(crate) exponents: Vec<i32>,
+    pub(crate) map: Option<IntegerMap>,
+    pub(crate) landmarks: Vec<L>,
+    pub(crate) weights: Vec<i32>,
+    pub(crate) limit: u32,
+    pub(crate) multiplier: u32,
+    pub(crate) shift: u32,
+    pub(crate) step: i32,
+    pub(crate) target_mean: f32,
+    pub(crate) target_scale: f32,
 }
 
 /// A [`core::QuantisedMap`] on the heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub struct IntegerMap {
-    pub rank: usize,
-    pub rows: Vec<i16>,
-    pub shift: u32,
+pub(crate) struct IntegerMap {
+    pub(crate) rank: usize,
+    pub(crate) rows: Vec<i16>,
+    pub(crate) shift: u32,
 }
 
 impl IntegerMap {
@@ -87,7 +87,7 @@ impl IntegerMap {
 }
 
 /// The integer type of a landmark: its conversion and formatting.
-pub trait Stored: Level + std::fmt::Display + PartialEq {
+pub(crate) trait Stored: Level + std::fmt::Display + PartialEq {
     /// Its width in bits.
     const BITS: u32;
     /// Levels per unit, when the largest coordinate is this many levels.
@@ -189,8 +189,8 @@ impl<L: Stored> Quantised<L> {
     /// Borrow the values as the core's model.
     ///
     /// # Errors
-    /// [`Error::Core`] if the parts are inconsistent.
-    pub fn lend(&self) -> Result<core::QuantisedModel<'_, L>, Error> {
+    /// `ErrorKind::Argument` if the parts are inconsistent.
+    pub(crate) fn lend(&self) -> Result<core::QuantisedModel<'_, L>, Error> {
         Ok(L::model(core::QuantisedParts {
             centres: &self.centres,
             factors: &self.factors,

@@ -3,7 +3,9 @@
 use crate::model::export::bundle::{Bundle, Triangles};
 use crate::model::export::numbers::{about, lines};
 use crate::model::export::quantised::{Quantised, Stored};
-use crate::model::{export::exported::Exported, export::name::Name, export::single::Single};
+use crate::model::{
+    export::exported::Exported, export::exported::Parts, export::name::Name, export::single::Single,
+};
 use dpp_nystrom_core::Limits;
 use std::fmt::{Debug, Write};
 
@@ -16,7 +18,7 @@ pub(crate) fn text(bundle: &Bundle<'_>, name: &Name) -> String {
         let _ = writeln!(text, "{}", format!("// {line}").trim_end());
     }
     let first = if bundle.further.is_empty() { big.clone() } else { format!("{big}_FIRST") };
-    let zero = if matches!(exported, Exported::Single(_)) { "0.0" } else { "0" };
+    let zero = if matches!(exported.0, Parts::Single(_)) { "0.0" } else { "0" };
     let width = width(exported);
     let _ = write!(
         text,
@@ -35,10 +37,10 @@ pub(crate) fn text(bundle: &Bundle<'_>, name: &Name) -> String {
         },
         if bundle.further.is_empty() { "" } else { " of the first output" },
     );
-    let kind = match exported {
-        Exported::Single(single) => write_single(&mut text, single, &big, &first),
-        Exported::Bits16(quantised) => write_quantised(&mut text, quantised, &big, &first),
-        Exported::Bits8(quantised) => write_quantised(&mut text, quantised, &big, &first),
+    let kind = match &exported.0 {
+        Parts::Single(single) => write_single(&mut text, single, &big, &first),
+        Parts::Bits16(quantised) => write_quantised(&mut text, quantised, &big, &first),
+        Parts::Bits8(quantised) => write_quantised(&mut text, quantised, &big, &first),
     };
     if !bundle.further.is_empty() {
         write_further(&mut text, bundle, &big, &kind);
@@ -49,16 +51,16 @@ pub(crate) fn text(bundle: &Bundle<'_>, name: &Name) -> String {
 
 /// Return the end of the name of the constant that is the room of a call.
 fn width(exported: &Exported) -> &'static str {
-    match exported {
+    match &exported.0 {
         _ if exported.rank().is_none() => "FEATURES",
-        Exported::Single(_) => "WIDTH",
-        Exported::Bits16(_) | Exported::Bits8(_) => "ROOM",
+        Parts::Single(_) => "WIDTH",
+        Parts::Bits16(_) | Parts::Bits8(_) => "ROOM",
     }
 }
 
 /// Write the static of all outputs, after that of the first. `kind` are the type parameters of a model.
 fn write_further(text: &mut String, bundle: &Bundle<'_>, big: &str, kind: &str) {
-    let integers = !matches!(bundle.first, Exported::Single(_));
+    let integers = !matches!(bundle.first.0, Parts::Single(_));
     let (path, room) = if integers {
         ("::dpp_nystrom_core::QuantisedOutputs", "&mut [0; {big}_{width}], &mut [0; {big}_OUTPUTS]")
     } else {

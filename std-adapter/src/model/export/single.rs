@@ -6,7 +6,7 @@ use dpp_nystrom_core::{self as core, kernel::ChosenKernel};
 
 /// A [`core::Scaling`] on the heap.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Scaling {
+pub(crate) enum Scaling {
     /// One over the features' standard deviations; 0 for a constant feature.
     PerFeature(Vec<f32>),
     /// A map of the features, with these folded in.
@@ -43,7 +43,7 @@ impl Scaling {
     }
 
     /// Borrow the numbers.
-    pub fn lend(&self) -> core::Scaling<'_, f32> {
+    pub(crate) fn lend(&self) -> core::Scaling<'_, f32> {
         match self {
             Self::PerFeature(scales) => core::Scaling::PerFeature(scales),
             Self::Map { rank, rows } => core::Scaling::Map { rank: *rank, rows },
@@ -61,21 +61,21 @@ impl Scaling {
 
 /// The constants of a [`core::Model`] in single precision, on the heap.
 #[derive(Clone, Debug)]
-pub struct Single {
+pub(crate) struct Single {
     /// The features' means.
-    pub means: Vec<f32>,
+    pub(crate) means: Vec<f32>,
     /// What their differences from the means are multiplied by.
-    pub scaling: Scaling,
+    pub(crate) scaling: Scaling,
     /// The landmarks' coordinates after it, one landmark after the other.
-    pub landmarks: Vec<f32>,
+    pub(crate) landmarks: Vec<f32>,
     /// One weight per landmark.
-    pub weights: Vec<f32>,
+    pub(crate) weights: Vec<f32>,
     /// The target's mean.
-    pub target_mean: f32,
+    pub(crate) target_mean: f32,
     /// The target's standard deviation.
-    pub target_scale: f32,
+    pub(crate) target_scale: f32,
     /// The kernel, whose parameter is precomputed.
-    pub kernel: ChosenKernel<f32>,
+    pub(crate) kernel: ChosenKernel<f32>,
 }
 
 impl Single {
@@ -101,8 +101,8 @@ impl Single {
     /// Borrow the values as the core's model.
     ///
     /// # Errors
-    /// [`Error::Core`] if the parts are inconsistent.
-    pub fn lend(&self) -> Result<core::Model<'_, f32, ChosenKernel<f32>>, Error> {
+    /// `ErrorKind::Argument` if the parts are inconsistent.
+    pub(crate) fn lend(&self) -> Result<core::Model<'_, f32, ChosenKernel<f32>>, Error> {
         let parts = core::Parts {
             means: &self.means,
             scaling: self.scaling.lend(),

@@ -8,7 +8,7 @@ use crate::text::{Column, aligned, cell, short_or_dash};
 use dpp_nystrom::kernel::{KernelKind, KernelSpec};
 use dpp_nystrom::landmarks::{self, Criterion, Task, Tolerance, fewest};
 use dpp_nystrom::selectors::{Refined, RpCholesky};
-use dpp_nystrom::{Error as LibraryError, approximation::Gram, core::Error as CoreError, data::Prepared};
+use dpp_nystrom::{approximation::Gram, core::Error as CoreError, data::Prepared};
 use serde::{Deserialize, Serialize};
 
 /// The result for one data set, bandwidth and seed.
@@ -53,14 +53,14 @@ fn one(context: &Context<'_>, set: &Set, sigma: f64, seed: u64) -> Result<Option
     let task = Task { seed, ..Task::new(&gram, c) };
     let pivoted = match landmarks::run(&RpCholesky::default(), &task) {
         Ok(selection) => selection,
-        Err(LibraryError::Landmarks { reason: CoreError::RankDeficient { .. } }) => return Ok(None),
+        Err(error) if matches!(error.core(), Some(CoreError::RankDeficient { .. })) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     let error = gram.trace_error(&pivoted.landmarks)?.fraction;
     let tolerance = Tolerance { error, criterion: Criterion::Trace, most: 2 * c };
     let refined = match fewest(&Refined::default(), &task, tolerance) {
         Ok(found) => Some((found.landmarks, gram.trace_error(&found.selection.landmarks)?.fraction)),
-        Err(LibraryError::Tolerance { .. }) => None,
+        Err(error) if error.name() == "Tolerance" => None,
         Err(error) => return Err(error.into()),
     };
     Ok(Some(Matched { c, error, refined }))

@@ -5,7 +5,7 @@ use crate::experiment::{Context, Set, gaussian};
 use crate::rng::{Stream, stream};
 use crate::statistics::mean;
 use crate::text::{self, Column, short};
-use dpp_nystrom::kernel::Sigma;
+use dpp_nystrom::Sigma;
 use dpp_nystrom::landmarks::{self, Selector, Task};
 use dpp_nystrom::selectors::{Refined, RpCholesky};
 use dpp_nystrom::{approximation::Gram, core::Scalar, data::Prepared, data::table::Table};

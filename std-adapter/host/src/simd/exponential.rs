@@ -11,7 +11,7 @@ use pulp::Simd;
 
 /// Return `exp` of each lane.
 #[inline(always)]
-pub(crate) fn exponential<T: Lane, S: Simd>(simd: S, x: T::Vector<S>) -> T::Vector<S> {
+pub fn exponential<T: Lane, S: Simd>(simd: S, x: T::Vector<S>) -> T::Vector<S> {
     let round = T::splat(simd, T::ROUND);
     let clamped = T::max(simd, x, T::splat(simd, T::LEAST));
     let n = T::difference(simd, T::mul_add(simd, clamped, T::splat(simd, T::LOG2_E), round), round);

@@ -6,7 +6,7 @@ use pulp::Simd;
 
 /// Any ground set. The number of each row lies in lanes, as the bits of a value.
 #[derive(Debug)]
-pub(crate) struct Indexed<'g, G: ?Sized>(pub(crate) &'g G);
+pub struct Indexed<'g, G: ?Sized>(pub &'g G);
 
 impl<T: Lane, G: GroundSet<T> + ?Sized> GroundSet<T> for Indexed<'_, G> {
     fn len(&self) -> usize {

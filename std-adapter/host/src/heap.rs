@@ -6,7 +6,7 @@ use dpp_nystrom_core::{EarlierMemory, FactorMemory, Memory, RidgeMemory, RidgeRe
 /// Memory for up to `c` landmarks; the heap counterpart of [`dpp_nystrom_core::Workspace`].
 ///
 /// ```
-/// use dpp_nystrom::heap::Heap;
+/// use dpp_nystrom_host::heap::Heap;
 /// use dpp_nystrom_core::{Landmarks, Matrix, start};
 ///
 /// let matrix = Matrix::new(&[2.0, 1.0, 1.0, 2.0])?;
@@ -78,7 +78,7 @@ impl<T: Scalar> RidgeHeap<T> {
     ///
     /// # Errors
     /// [`Error::Memory`] if the allocation fails.
-    pub(crate) fn with_targets(c: usize, targets: usize) -> Result<Self, Error> {
+    pub fn with_targets(c: usize, targets: usize) -> Result<Self, Error> {
         let earlier = if T::ROWS_APART < u64::MAX { c } else { 0 };
         Ok(Self {
             square: zeros(c.saturating_mul(c), T::ZERO)?,
@@ -100,7 +100,7 @@ impl<T: Scalar> RidgeHeap<T> {
     ///
     /// # Errors
     /// Those of [`RidgeRegression::with_targets`].
-    pub(crate) fn regression(
+    pub fn regression(
         &mut self,
         c: usize,
         targets: usize,
@@ -128,7 +128,7 @@ impl<T: Scalar> RidgeHeap<T> {
 }
 
 /// Return `len` copies of `zero`, or an error if the allocation fails.
-pub(crate) fn zeros<T: Clone>(len: usize, zero: T) -> Result<Vec<T>, Error> {
+pub fn zeros<T: Clone>(len: usize, zero: T) -> Result<Vec<T>, Error> {
     let mut values = Vec::new();
     values.try_reserve_exact(len).map_err(|_| Error::Memory { bytes: len.saturating_mul(size_of::<T>()) })?;
     values.resize(len, zero);

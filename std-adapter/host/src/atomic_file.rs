@@ -95,7 +95,7 @@ impl Pending {
     }
 
     /// Return the path that the file has before it persists.
-    pub(crate) fn current(&self) -> PathBuf {
+    pub fn current(&self) -> PathBuf {
         match &self.file {
             Unfinished::Unnamed(file) => unnamed::path(file),
             Unfinished::Named(file) => file.path().to_owned(),
@@ -103,7 +103,7 @@ impl Pending {
     }
 
     /// Create an unnamed file on the same disk.
-    pub(crate) fn beside(&self) -> io::Result<File> {
+    pub fn beside(&self) -> io::Result<File> {
         tempfile::tempfile_in(&self.folder)
     }
 

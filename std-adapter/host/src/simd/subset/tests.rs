@@ -1,9 +1,9 @@
 //! Error reductions and swaps compared with elimination on the whole kernel matrix.
 
+use crate::elimination::residuals;
 use crate::heap::Heap;
-use crate::kernel::KernelKind;
-use crate::linalg::elimination::residuals;
 use crate::simd::{Lanes, subset::Subset};
+use dpp_nystrom_core::kernel::KernelKind;
 use dpp_nystrom_core::{Landmarks, Points, start};
 
 const ROWS: usize = 70;

@@ -8,7 +8,7 @@ const MOST: usize = 16;
 /// Return the number of threads to start: those asked for, up to sixteen for each processor, or else one for each processor.
 ///
 /// ```
-/// use dpp_nystrom::threads::limited;
+/// use dpp_nystrom_host::threads::limited;
 ///
 /// assert_eq!(limited(Some(1)), 1);
 /// assert_eq!(limited(Some(usize::MAX)), 16 * limited(None));

@@ -10,13 +10,17 @@ use rayon::prelude::*;
 use std::ops::{Add, Mul, Neg};
 
 /// The kernel of `rows` of the ground set with `count` rows in lanes: one run of `count` entries per row.
-pub(crate) struct Entries<'e, T, G> {
-    pub(crate) ground: &'e G,
-    pub(crate) rows: &'e [usize],
-    pub(crate) count: usize,
+pub struct Entries<'e, T, G> {
+    /// The rows and the kernel.
+    pub ground: &'e G,
+    /// Their indices.
+    pub rows: &'e [usize],
+    /// The number of rows in lanes.
+    pub count: usize,
     /// The numbers of the rows in lanes: of [`TRIES`] rows, their values of each number are adjacent.
-    pub(crate) values: &'e [T],
-    pub(crate) entries: &'e mut [T],
+    pub values: &'e [T],
+    /// Where the entries go.
+    pub entries: &'e mut [T],
 }
 
 impl<T: Lane, G: InLanes<T>> WithSimd for Entries<'_, T, G> {
@@ -116,7 +120,7 @@ impl<T: Lane> InLanes<T> for Points<'_, T, ChosenKernel<T>> {
 /// Return the kernel of each of `R` rows with the candidates of one vector. Consecutive features of the
 /// candidates are `stride` vectors apart in `features`.
 #[inline(always)]
-pub(crate) fn entries<T: Lane, S: Simd, const R: usize>(
+pub fn entries<T: Lane, S: Simd, const R: usize>(
     simd: S,
     kernel: &ChosenKernel<T>,
     rows: [&[T]; R],
@@ -149,9 +153,11 @@ impl<T: Lane, S: Simd, const R: usize> Visit<T> for OfRows<'_, T, S, R> {
 }
 
 /// Arguments of a kernel, which become its values: as many as whole vectors hold, of [`TRIES`] numbers at most.
-pub(crate) struct InPlace<'v, T> {
-    pub(crate) kernel: &'v ChosenKernel<T>,
-    pub(crate) arguments: &'v mut [T],
+pub struct InPlace<'v, T> {
+    /// The kernel.
+    pub kernel: &'v ChosenKernel<T>,
+    /// Squared distances, L1 distances or products.
+    pub arguments: &'v mut [T],
 }
 
 impl<T: Lane> WithSimd for InPlace<'_, T> {

@@ -1,6 +1,6 @@
 //! The forward substitution of a block of candidates, one candidate per lane.
 //!
-//! Landmarks are taken [`TILE`] at a time. Their kernel entries, and their sums over the earlier landmarks, form
+//! Landmarks are taken `TILE` at a time. Their kernel entries, and their sums over the earlier landmarks, form
 //! independent chains of multiply-adds, which hides latency, and each earlier entry of a substitution is
 //! loaded once per tile. A small triangular solve then finishes the tile.
 
@@ -13,19 +13,19 @@ const TILE: usize = 8;
 
 /// The arguments of a substitution. The lanes' [`TRIES`] values of each feature, and of each entry of the
 /// substitutions, are adjacent.
-pub(crate) struct Substitution<'t, 's, 'a, T: Lane, G> {
+pub struct Substitution<'t, 's, 'a, T: Lane, G> {
     pub(crate) ground: &'t G,
     pub(crate) slot: &'t OpenSlot<'s, 'a, T, G>,
     /// The number of candidates.
-    pub(crate) candidates: usize,
+    pub candidates: usize,
     /// The candidates' features.
-    pub(crate) features: &'t [T],
+    pub features: &'t [T],
     /// Output: the candidates' substitutions.
-    pub(crate) z: &'t mut [T],
+    pub z: &'t mut [T],
     /// On entry `k(v, v)`, on return the residuals.
-    pub(crate) residuals: &'t mut [T; TRIES],
+    pub residuals: &'t mut [T; TRIES],
     /// The block may stop once every residual is at or below its threshold.
-    pub(crate) thresholds: &'t [T; TRIES],
+    pub thresholds: &'t [T; TRIES],
 }
 
 impl<T: Lane, G: InLanes<T>> WithSimd for Substitution<'_, '_, '_, T, G> {

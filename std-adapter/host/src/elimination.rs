@@ -3,7 +3,7 @@
 use dpp_nystrom_core::GroundSet;
 
 /// Return `K - K̃`, eliminating these landmarks one after the other.
-pub(crate) fn residuals(ground: &impl GroundSet<f64>, landmarks: &[usize]) -> Vec<Vec<f64>> {
+pub fn residuals(ground: &impl GroundSet<f64>, landmarks: &[usize]) -> Vec<Vec<f64>> {
     let n = ground.len();
     let entry = |i: usize, j: usize| if i == j { ground.diagonal(i) } else { ground.entry(i, j) };
     let mut k: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect();
@@ -18,6 +18,6 @@ pub(crate) fn residuals(ground: &impl GroundSet<f64>, landmarks: &[usize]) -> Ve
 }
 
 /// Return `tr(K - K̃)`.
-pub(crate) fn trace_residual(ground: &impl GroundSet<f64>, landmarks: &[usize]) -> f64 {
+pub fn trace_residual(ground: &impl GroundSet<f64>, landmarks: &[usize]) -> f64 {
     residuals(ground, landmarks).iter().enumerate().map(|(i, row)| row[i]).sum()
 }

@@ -8,7 +8,7 @@ use faer::traits::RealField;
 use pulp::Simd;
 
 /// Rows under one of the core's kernels, which are evaluated in lanes.
-pub(crate) type Ground<'g, T> = Points<'g, T, ChosenKernel<T>>;
+pub type Ground<'g, T> = Points<'g, T, ChosenKernel<T>>;
 
 /// A ground set whose rows can lie in lanes.
 pub trait InLanes<T: Lane>: GroundSet<T> + Sync {
@@ -96,7 +96,7 @@ pub trait Lane: Scalar + Pod + RealField {
 }
 
 /// Write the features of row `i` into its lane: of [`TRIES`] rows, the values of each feature are adjacent.
-pub(crate) fn set_row<T>(values: &mut [T], dim: usize, i: usize, row: impl IntoIterator<Item = T>) {
+pub fn set_row<T>(values: &mut [T], dim: usize, i: usize, row: impl IntoIterator<Item = T>) {
     let slots = values[i / TRIES * TRIES * dim..].iter_mut().skip(i % TRIES).step_by(TRIES);
     slots.zip(row).for_each(|(slot, value)| *slot = value);
 }

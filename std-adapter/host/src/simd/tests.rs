@@ -1,8 +1,8 @@
 //! Every lane compared with the core's one-by-one evaluator.
 
 use crate::heap::Heap;
-use crate::kernel::KernelKind;
 use crate::simd::{Lane, Lanes, lane::Ground, substitution::Substitution};
+use dpp_nystrom_core::kernel::KernelKind;
 use dpp_nystrom_core::{
     Acceptance, Error, Evaluate, GroundSet, Landmarks, OneByOne, OpenSlot, Points, Proposal, Random,
     SlotChain, TRIES, kernel::ChosenKernel, start,

@@ -5,12 +5,11 @@
 //! Accelerated after Epperly, Tropp and Webber (2024): a block of rows is drawn at once in proportion to the
 //! current residuals, and each is accepted with the probability `new residual / old residual`, given those
 //! accepted before it in the block. The law is that of one row at a time, with one pass over the rows per block, which
-//! is a matrix product. A block has an eighth of the rows accepted so far, and at least [`BLOCK`]: products grow, and few
+//! is a matrix product. A block has an eighth of the rows accepted so far, and at least `BLOCK`: products grow, and few
 //! rows are rejected.
 
-use crate::error::{Error, landmarks_error};
+use crate::error::Error;
 use crate::heap::zeros;
-use crate::observer::{Observer, go_on};
 use crate::rng::by_weight;
 use crate::simd::{InLanes, Lane, Lanes, kernel::Entries};
 use dpp_nystrom_core::{Error as CoreError, Landmarks, Random, Scalar, TRIES};
@@ -35,7 +34,7 @@ const TASK: usize = 64;
 const COLUMNS: usize = 8;
 
 /// Rows in lanes, [`TRIES`] side by side, with their substitutions and residuals.
-pub(crate) struct Rows<T> {
+pub struct Rows<T> {
     /// Numbers per block of lanes.
     width: usize,
     /// The room for landmarks.
@@ -53,7 +52,7 @@ pub(crate) struct Rows<T> {
 
 /// Return how many values a pivoted start in lanes stores for a row of `d` features: its features, its
 /// substitution, its diagonal and its residual.
-pub(crate) fn numbers_to_pivot(c: usize, d: usize) -> usize {
+pub fn numbers_to_pivot(c: usize, d: usize) -> usize {
     c + d + 2
 }
 
@@ -69,17 +68,19 @@ impl<T: Lane> Lanes<T> {
         c: usize,
         candidates: Option<&[usize]>,
         random: &mut Random,
-        observer: &dyn Observer,
+        cancelled: &dyn Fn() -> bool,
     ) -> Result<(), Error> {
         let number = |at: usize| candidates.map_or(at, |candidates| candidates[at]);
         let mut rows = Rows::to_pivot(landmarks.ground(), c, candidates)?;
         while landmarks.len() < c {
-            go_on(observer)?;
+            if cancelled() {
+                return Err(Error::Cancelled);
+            }
             let first = landmarks.len();
             let total: f64 = rows.sums.iter().sum();
             rows.check(total, number)?;
             if !(total > 0.0) {
-                return Err(landmarks_error(CoreError::RankDeficient { rank: first, landmarks: c }));
+                return Err(Error::Landmarks(CoreError::RankDeficient { rank: first, landmarks: c }));
             }
             // The same draws for every c: a smaller set is a prefix of a larger one.
             for _ in 0..BLOCK.max(first / SHARE) {
@@ -103,7 +104,7 @@ impl<T: Lane> Lanes<T> {
                     }
                     // Not positive because of rounding: exclude it from later draws.
                     Err(CoreError::NotPositive { .. }) => rows.exclude(at),
-                    Err(reason) => return Err(landmarks_error(reason)),
+                    Err(reason) => return Err(Error::Landmarks(reason)),
                 }
             }
             if landmarks.len() < c {
@@ -118,16 +119,18 @@ impl<T: Lane> Lanes<T> {
     ///
     /// # Errors
     /// [`Error::Memory`], [`Error::Cancelled`]; [`Error::Landmarks`] if a residual is not finite.
-    pub(crate) fn residuals<G: InLanes<T>>(
+    pub fn residuals<G: InLanes<T>>(
         &self,
         landmarks: &Landmarks<'_, T, G>,
         rows: Option<&[usize]>,
         residuals: &mut [T],
-        observer: &dyn Observer,
+        cancelled: &dyn Fn() -> bool,
     ) -> Result<(), Error> {
         let number = |at: usize| rows.map_or(at, |rows| rows[at]);
         for (part, residuals) in residuals.chunks_mut(PART).enumerate() {
-            go_on(observer)?;
+            if cancelled() {
+                return Err(Error::Cancelled);
+            }
             let first = part * PART;
             let mut rows =
                 Rows::new(landmarks.ground(), residuals.len(), |at| number(first + at), landmarks.len())?;
@@ -135,7 +138,7 @@ impl<T: Lane> Lanes<T> {
             residuals.copy_from_slice(&rows.residuals[..residuals.len()]);
             if let Some(at) = residuals.iter().position(|residual| !residual.is_finite()) {
                 let row = number(first + at);
-                return Err(landmarks_error(CoreError::NotFinite { row, column: row }));
+                return Err(Error::Landmarks(CoreError::NotFinite { row, column: row }));
             }
         }
         Ok(())
@@ -145,7 +148,7 @@ impl<T: Lane> Lanes<T> {
     ///
     /// # Errors
     /// [`Error::Memory`].
-    pub(crate) fn features<G: InLanes<T>>(&self, landmarks: &Landmarks<'_, T, G>) -> Result<Mat<T>, Error> {
+    pub fn features<G: InLanes<T>>(&self, landmarks: &Landmarks<'_, T, G>) -> Result<Mat<T>, Error> {
         let (ground, c) = (landmarks.ground(), landmarks.len());
         let mut rows = Rows::new(ground, ground.len(), |at| at, c)?;
         self.pass(&mut rows, landmarks, 0);
@@ -156,7 +159,7 @@ impl<T: Lane> Lanes<T> {
     ///
     /// # Errors
     /// [`Error::Memory`].
-    pub(crate) fn columns<G: InLanes<T>>(&self, ground: &G, columns: &[usize]) -> Result<Mat<T>, Error> {
+    pub fn columns<G: InLanes<T>>(&self, ground: &G, columns: &[usize]) -> Result<Mat<T>, Error> {
         let count = ground.len();
         let rows = Rows::new(ground, count, |at| at, 0)?;
         let mut entries = zeros(count * columns.len(), T::ZERO)?;
@@ -170,12 +173,7 @@ impl<T: Lane> Lanes<T> {
 
     /// Subtract the contribution of the landmarks from `first` on from every row's residual: for each task of rows `E`, the
     /// substitutions are `(K - Z Hᵀ) T⁻ᵀ`, with `Z` those of the landmarks before, and `[H T]` the new rows of the factor.
-    pub(crate) fn pass<G: InLanes<T>>(
-        &self,
-        rows: &mut Rows<T>,
-        landmarks: &Landmarks<'_, T, G>,
-        first: usize,
-    ) {
+    pub fn pass<G: InLanes<T>>(&self, rows: &mut Rows<T>, landmarks: &Landmarks<'_, T, G>, first: usize) {
         let (ground, last) = (landmarks.ground(), landmarks.len());
         let new = &landmarks.members()[first..];
         let mut factor = Mat::<T>::zeros(new.len(), last);
@@ -226,25 +224,27 @@ impl<T: Lane> Lanes<T> {
     ///
     /// # Errors
     /// Those of [`pivot`](Self::pivot).
-    pub(crate) fn pivot_greedily<G: InLanes<T>>(
+    pub fn pivot_greedily<G: InLanes<T>>(
         &self,
         landmarks: &mut Landmarks<'_, T, G>,
         c: usize,
-        observer: &dyn Observer,
+        cancelled: &dyn Fn() -> bool,
     ) -> Result<(), Error> {
         let mut rows = Rows::to_pivot(landmarks.ground(), c, None)?;
         while landmarks.len() < c {
-            go_on(observer)?;
+            if cancelled() {
+                return Err(Error::Cancelled);
+            }
             let first = landmarks.len();
             rows.check(rows.sums.iter().sum(), |at| at)?;
             let Some(at) = rows.largest() else {
-                return Err(landmarks_error(CoreError::RankDeficient { rank: first, landmarks: c }));
+                return Err(Error::Landmarks(CoreError::RankDeficient { rank: first, landmarks: c }));
             };
             match landmarks.push(at) {
                 Ok(()) => self.pass(&mut rows, landmarks, first),
                 // Not positive because of rounding: exclude it.
                 Err(CoreError::NotPositive { .. } | CoreError::Duplicate { .. }) => rows.exclude(at),
-                Err(reason) => return Err(landmarks_error(reason)),
+                Err(reason) => return Err(Error::Landmarks(reason)),
             }
         }
         Ok(())
@@ -256,15 +256,16 @@ impl<T: Lane> Rows<T> {
     fn to_pivot(ground: &impl InLanes<T>, c: usize, candidates: Option<&[usize]>) -> Result<Self, Error> {
         let count = candidates.map_or(ground.len(), <[usize]>::len);
         if c == 0 || count == 0 {
-            return Err(landmarks_error(CoreError::Empty));
+            return Err(Error::Landmarks(CoreError::Empty));
         }
         if c > count {
-            return Err(landmarks_error(CoreError::TooManyLandmarks { landmarks: c, rows: count }));
+            return Err(Error::Landmarks(CoreError::TooManyLandmarks { landmarks: c, rows: count }));
         }
         Self::new(ground, count, |at| candidates.map_or(at, |candidates| candidates[at]), c)
     }
 
-    pub(crate) fn new<G: InLanes<T>>(
+    /// Put `count` rows into lanes, with room for `c` landmarks.
+    pub fn new<G: InLanes<T>>(
         ground: &G,
         count: usize,
         number: impl Fn(usize) -> usize + Sync,
@@ -291,12 +292,12 @@ impl<T: Lane> Rows<T> {
     }
 
     /// Return the numbers of all rows, in lanes.
-    pub(crate) fn values(&self) -> &[T] {
+    pub fn values(&self) -> &[T] {
         &self.values
     }
 
     /// Return entry `k` of a row's substitution.
-    pub(crate) fn substitution(&self, at: usize, k: usize) -> T {
+    pub fn substitution(&self, at: usize, k: usize) -> T {
         let first = at / (TASK * TRIES) * TASK * TRIES;
         let count = (self.diagonals.len() - first).min(TASK * TRIES);
         self.substitutions[first * self.c + k * count + at - first]
@@ -306,7 +307,7 @@ impl<T: Lane> Rows<T> {
     fn check(&self, total: f64, number: impl Fn(usize) -> usize) -> Result<(), Error> {
         let broken = || self.residuals.iter().position(|residual| !residual.is_finite());
         match (!total.is_finite()).then(broken).flatten() {
-            Some(at) => Err(landmarks_error(CoreError::NotFinite { row: number(at), column: number(at) })),
+            Some(at) => Err(Error::Landmarks(CoreError::NotFinite { row: number(at), column: number(at) })),
             None => Ok(()),
         }
     }

@@ -22,9 +22,9 @@ use pulp::Arch;
 pub struct Lanes<T> {
     pub(crate) arch: Arch,
     /// The candidates' features, feature-major: the lanes' values of one feature are adjacent.
-    pub(crate) features: Vec<T>,
+    pub features: Vec<T>,
     /// The candidates' substitutions, in the same layout.
-    pub(crate) z: Vec<T>,
+    pub z: Vec<T>,
 }
 
 impl<T: Lane> Lanes<T> {
@@ -41,7 +41,7 @@ impl<T: Lane> Lanes<T> {
     }
 
     /// Interleave the candidates' rows. Lanes without a proposal keep their old values.
-    pub(crate) fn gather(&mut self, ground: &impl InLanes<T>, proposals: &[Proposal<T>]) {
+    pub fn gather(&mut self, ground: &impl InLanes<T>, proposals: &[Proposal<T>]) {
         for (lane, proposal) in proposals.iter().enumerate().take(TRIES) {
             ground.put(proposal.entering, self.features.iter_mut().skip(lane).step_by(TRIES));
         }

@@ -25,7 +25,7 @@ const TASK: usize = 32;
 
 /// Candidate landmarks, and the rows over which their error reduction is summed.
 #[derive(Clone, Debug)]
-pub(crate) struct Subset {
+pub struct Subset {
     arch: Arch,
     /// Row indices into the ground set, the landmarks first.
     rows: Vec<usize>,
@@ -56,7 +56,7 @@ pub(crate) struct Subset {
 impl Subset {
     /// Build from the landmarks, with weight one, and the rows `others` with their weights; `candidates` are
     /// positions in `others`.
-    pub(crate) fn new(
+    pub fn new(
         lanes: &Lanes<f64>,
         landmarks: &Landmarks<'_, f64, impl InLanes<f64>>,
         others: &[usize],
@@ -128,13 +128,13 @@ impl Subset {
     }
 
     /// Return the landmarks in the order in which they are considered for removal.
-    pub(crate) fn landmarks(&self) -> impl Iterator<Item = usize> {
+    pub fn landmarks(&self) -> impl Iterator<Item = usize> {
         self.places.iter().map(|&place| self.rows[place])
     }
 
     /// Replace the longest-standing landmark by the candidate that lowers the weighted trace error most; the
     /// landmark itself competes. Return whether it was replaced.
-    pub(crate) fn improve(&mut self) -> bool {
+    pub fn improve(&mut self) -> bool {
         let c = self.places.len();
         self.open();
         self.update_drops();
