@@ -1,5 +1,6 @@
-//! A ground set of your own: rows that are computed when they are needed, with the memory of a microcontroller. It uses
-//! only the core and would run without an operating system. Rows that may fail to be read are in `spi_flash.rs`.
+//! A ground set of your own: rows that are computed when they are needed, with the memory of a
+//! microcontroller. It uses only the core and would run without an operating system. Rows that may fail to be
+//! read are in `spi_flash.rs`.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel};
 use dpp_nystrom_core::{Chain, Error, GroundSet, Landmarks, Nystrom, Random, Rule, Workspace, start};

@@ -1,6 +1,6 @@
-//! Rows outside the address space: in a SPI NOR flash behind `embedded-storage`, the trait that its drivers implement.
-//! The ground set reads a row when an entry needs it. When a read fails, the core stops with an error that names the row
-//! and the driver's kind of error.
+//! Rows outside the address space: in a SPI NOR flash behind `embedded-storage`, the trait that its drivers
+//! implement. The ground set reads a row when an entry needs it. When a read fails, the core stops with an
+//! error that names the row and the driver's kind of error.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel};
 use dpp_nystrom_core::{

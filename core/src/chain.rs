@@ -1,13 +1,14 @@
 //! The swap chain of a c-DPP: Algorithm 1 of Li, Jegelka and Sra (2016).
 //!
-//! With probability 1/2 a step does nothing. Otherwise it draws a landmark `u` and a row `v` that is not a landmark,
-//! both uniformly, and exchanges them with probability `r/(1 + r)`, `r = det K_{Y∪v\u} / det K_Y`. The chain is
-//! reversible, and its stationary law is `Pr(Y) = det K_YY / e_c(K)`. A step costs `c + 1` kernel entries and `O(c²)`
-//! operations, independent of `n`. Nothing of length `n` is stored.
+//! With probability 1/2 a step does nothing. Otherwise it draws a landmark `u` and a row `v` that is not a
+//! landmark, both uniformly, and exchanges them with probability `r/(1 + r)`, `r = det K_{Y∪v\u} / det K_Y`.
+//! The chain is reversible, and its stationary law is `Pr(Y) = det K_YY / e_c(K)`. A step costs `c + 1`
+//! kernel entries and `O(c²)` operations, independent of `n`. Nothing of length `n` is stored.
 //!
-//! Departures from the paper, at the caller's choice ([`Rule`]): the lazy steps can be left out, since only the proof
-//! needs them, and the acceptance can be Metropolis'. The printed algorithm claims an exact sample from any start. The
-//! sample is exact in the limit only, and the start must have `det K_YY > 0`, which [`Landmarks`] ensures.
+//! Departures from the paper, at the caller's choice ([`Rule`]): the lazy steps can be left out, since only
+//! the proof needs them, and the acceptance can be Metropolis'. The printed algorithm claims an exact sample
+//! from any start. The sample is exact in the limit only, and the start must have `det K_YY > 0`, which
+//! [`Landmarks`] ensures.
 
 use crate::error::Error;
 use crate::ground_set::TryGroundSet;
@@ -83,7 +84,8 @@ impl Progress {
     }
 }
 
-/// What every chain over a ground set holds: landmarks and counters. [`Chain`] and [`crate::SlotChain`] dereference to it.
+/// What every chain over a ground set holds: landmarks and counters. [`Chain`] and [`crate::SlotChain`]
+/// dereference to it.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ChainState<'a, T, G: ?Sized> {
@@ -173,8 +175,8 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Chain<'a, T, G> {
         Ok(Self { state: ChainState::resume(ground, count, memory, progress)?, rule })
     }
 
-    /// Run one step. It draws one number for laziness, if the rule is lazy, and one each for the slot, the row and the
-    /// acceptance of a proposal (rarely more: drawing below a bound may reject).
+    /// Run one step. It draws one number for laziness, if the rule is lazy, and one each for the slot, the
+    /// row and the acceptance of a proposal (rarely more: drawing below a bound may reject).
     ///
     /// # Errors
     /// [`Error::NotFinite`] and [`Error::Read`] from the ground set; only the generator has changed.

@@ -1,7 +1,7 @@
 //! CRC-32 of ISO 3309 and zlib: polynomial `0xEDB88320`, reflected, inverted before and after.
 
-/// The remainders of four bits. This table takes 64 bytes of flash; one of whole bytes takes 1,024, and without a
-/// table the check of a model takes about three times as long.
+/// The remainders of four bits. This table takes 64 bytes of flash; one of whole bytes takes 1,024, and
+/// without a table the check of a model takes about three times as long.
 const REMAINDERS: [u32; 16] = remainders();
 
 const fn remainders() -> [u32; 16] {

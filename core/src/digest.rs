@@ -3,9 +3,9 @@
 use crate::cholesky::Cholesky;
 use crate::scalar::{Scalar, to_bytes};
 
-/// Return a digest that identifies a set of landmarks: FNV-1a (64 bits) of the numbers that standardise the rows, the
-/// landmarks' features in the factor's order, and the factor, which depends on the kernel. It is the same on every
-/// target. Two sets collide with probability `2^-64`: it detects mistakes, not forgery.
+/// Return a digest that identifies a set of landmarks: FNV-1a (64 bits) of the numbers that standardise the
+/// rows, the landmarks' features in the factor's order, and the factor, which depends on the kernel. It is
+/// the same on every target. Two sets collide with probability `2^-64`: it detects mistakes, not forgery.
 ///
 /// ```
 /// use dpp_nystrom_core::{Landmarks, Points, Workspace, digest, kernel::Gaussian, start};

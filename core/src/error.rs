@@ -102,10 +102,11 @@ pub enum Error {
         /// The present phase.
         found: Phase,
     },
-    /// A model with a map, which a learner does not have: learn on its landmarks with [`crate::RidgeRegression`].
+    /// A model with a map, which a learner does not have: learn on its landmarks with
+    /// [`crate::RidgeRegression`].
     Map,
-    /// A feature, or the target after the features, that does not vary over the rows that the scaling was measured on, or whose
-    /// scale is 0.
+    /// A feature, or the target after the features, that does not vary over the rows that the scaling was
+    /// measured on, or whose scale is 0.
     Constant {
         /// The feature, or the number of features for the target.
         column: usize,
@@ -124,8 +125,8 @@ pub enum Error {
     },
     /// A ridge regression was solved before any row was added.
     NoRows,
-    /// A variance without a solution: nothing was solved with a positive regularisation since the state was created,
-    /// read, or expressed in other features.
+    /// A variance without a solution: nothing was solved with a positive regularisation since the state was
+    /// created, read, or expressed in other features.
     Unsolved,
     /// The bytes of a model cannot be read.
     ModelBytes(BytesProblem),
@@ -135,8 +136,8 @@ pub enum Error {
     SavedBytes(BytesProblem),
     /// A parameter of a quantised model is out of range: its sums could overflow.
     Quantisation,
-    /// A state whose factor is not that of its rows under this kernel: it is of another ground set, or was saved under
-    /// another kernel or bandwidth.
+    /// A state whose factor is not that of its rows under this kernel: it is of another ground set, or was
+    /// saved under another kernel or bandwidth.
     ForeignState,
     /// An invariant of this crate does not hold: a bug in this crate. Debug builds panic instead.
     Internal,
@@ -145,7 +146,8 @@ pub enum Error {
 /// What a [`crate::Learner`] does at present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-// As wide as the other fields of an `Error`: with a field of one byte, errors are copied byte by byte, in kilobytes of code.
+// As wide as the other fields of an `Error`: with a field of one byte, errors are copied byte by byte, in
+// kilobytes of code.
 #[repr(u32)]
 pub enum Phase {
     /// Nothing: it has no kernel yet.
@@ -176,8 +178,8 @@ impl Phase {
 
 /// Access to a value that an invariant of the surrounding code guarantees.
 pub(crate) trait Known<V> {
-    /// Return the value. A missing one is a bug: debug builds panic, and a release returns [`Error::Internal`], since
-    /// firmware must not panic.
+    /// Return the value. A missing one is a bug: debug builds panic, and a release returns
+    /// [`Error::Internal`], since firmware must not panic.
     fn known(self) -> Result<V, Error>;
 }
 
@@ -273,7 +275,8 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// Return the number by which an error names the row after this many others: the largest `usize` for one that it cannot hold.
+/// Return the number by which an error names the row after this many others: the largest `usize` for one that
+/// it cannot hold.
 pub(crate) fn row_number(rows: u64) -> usize {
     usize::try_from(rows).unwrap_or(usize::MAX)
 }
@@ -322,12 +325,13 @@ pub enum BytesProblem {
     Corrupt,
     /// Intact, but inconsistent: a length, a count or a value is out of range.
     Malformed,
-    /// A state of a learner of other capacities: of at most another number of landmarks, or of rows of other features.
+    /// A state of a learner of other capacities: of at most another number of landmarks, or of rows of other
+    /// features.
     Size,
     /// A model whose first byte is not at a multiple of 4.
     Misaligned,
-    /// A quantised model where one in single precision was expected, one with integers of another size, or the
-    /// other way round.
+    /// A quantised model where one in single precision was expected, one with integers of another size, or
+    /// the other way round.
     Kind,
     /// Models are stored little-endian, and this processor is big-endian.
     BigEndian,

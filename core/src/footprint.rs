@@ -17,15 +17,15 @@ pub struct Bytes {
     pub stream: usize,
     /// Flash or RAM of a model's landmarks and weights: prediction.
     pub predict: usize,
-    /// RAM of a [`crate::Learner`] with a Gaussian kernel: all of the above, the features `φ` and every buffer. Nothing else
-    /// is needed but the stack.
+    /// RAM of a [`crate::Learner`] with a Gaussian kernel: all of the above, the features `φ` and every
+    /// buffer. Nothing else is needed but the stack.
     pub learner: usize,
     /// The most bytes of a [`crate::Learner`]'s saved state: RAM while it is written or read, and flash.
     pub state: usize,
 }
 
-/// Return the bytes that `c` landmarks of `d` features in `T` need. Constant: firmware can size a buffer by it, or
-/// fail to compile when it exceeds the budget.
+/// Return the bytes that `c` landmarks of `d` features in `T` need. Constant: firmware can size a buffer by
+/// it, or fail to compile when it exceeds the budget.
 ///
 /// ```
 /// use dpp_nystrom_core::bytes;

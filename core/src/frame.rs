@@ -20,8 +20,8 @@ pub(crate) fn index(word: u32) -> usize {
     usize::try_from(word).unwrap_or(usize::MAX)
 }
 
-/// Check the frame of a format whose header, in every version, has at least `header` bytes. Return the version and
-/// the bytes up to the length.
+/// Check the frame of a format whose header, in every version, has at least `header` bytes. Return the
+/// version and the bytes up to the length.
 pub(crate) fn open<'a>(
     bytes: &'a [u8],
     magic: &[u8; 8],
@@ -45,8 +45,8 @@ pub(crate) fn open<'a>(
     }
 }
 
-/// Write the magic number and the checksum over the start of `bytes`, which has everything else. Return none for
-/// bytes shorter than the frame.
+/// Write the magic number and the checksum over the start of `bytes`, which has everything else. Return none
+/// for bytes shorter than the frame.
 pub(crate) fn seal(bytes: &mut [u8], magic: &[u8; 8]) -> Option<()> {
     let checksum = crc32(bytes.get(CHECKED..)?).to_le_bytes();
     *bytes.first_chunk_mut()? = *magic;

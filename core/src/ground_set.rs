@@ -1,4 +1,5 @@
-//! The ground set: `n` items, which the algorithms see only through the entries of a positive semidefinite matrix.
+//! The ground set: `n` items, which the algorithms see only through the entries of a positive semidefinite
+//! matrix.
 
 use crate::error::{Error, ReadError};
 use crate::kernel::{Kernel, UNROLLED, squared_distance};
@@ -7,8 +8,8 @@ use crate::scalar::Scalar;
 
 /// A positive semidefinite matrix of `len` rows, read entry by entry.
 ///
-/// Implement it for rows that can always be read, and [`TryGroundSet`] for rows behind a bus. Callers keep indices below
-/// [`len`](Self::len).
+/// Implement it for rows that can always be read, and [`TryGroundSet`] for rows behind a bus. Callers keep
+/// indices below [`len`](Self::len).
 ///
 /// ```
 /// use dpp_nystrom_core::GroundSet;
@@ -50,8 +51,8 @@ pub trait GroundSet<T: Scalar> {
         }
     }
 
-    /// Return the squared distance for [`crate::start::kmeans_plus_plus`]: by default the distance in the kernel's
-    /// feature space, `k(i, i) + k(j, j) - 2 k(i, j)`.
+    /// Return the squared distance for [`crate::start::kmeans_plus_plus`]: by default the distance in the
+    /// kernel's feature space, `k(i, i) + k(j, j) - 2 k(i, j)`.
     fn squared_distance(&self, i: usize, j: usize) -> T {
         let entry = self.entry(i, j);
         self.diagonal(i) + self.diagonal(j) - (entry + entry)
@@ -60,9 +61,9 @@ pub trait GroundSet<T: Scalar> {
 
 /// A [`GroundSet`] whose rows may fail to be read, for example from external flash.
 ///
-/// Every algorithm takes either of the two, since each `GroundSet` is a `TryGroundSet` too. When a read fails, the
-/// algorithm stops with [`Error::Read`], and its documentation says in which state. It does not repeat the read: a ground
-/// set that may succeed at a second attempt makes that attempt itself.
+/// Every algorithm takes either of the two, since each `GroundSet` is a `TryGroundSet` too. When a read
+/// fails, the algorithm stops with [`Error::Read`], and its documentation says in which state. It does not
+/// repeat the read: a ground set that may succeed at a second attempt makes that attempt itself.
 ///
 /// ```
 /// use dpp_nystrom_core::{Error, Landmarks, ReadError, TryGroundSet, Workspace};
@@ -109,8 +110,8 @@ pub trait TryGroundSet<T: Scalar> {
         self.try_entry(i, i)
     }
 
-    /// Write `out[a] = k(members[a], i)`; `out` is as long as `members`. Implement it where row `i` is expensive to read,
-    /// to read it once. After an error `out` may hold anything.
+    /// Write `out[a] = k(members[a], i)`; `out` is as long as `members`. Implement it where row `i` is
+    /// expensive to read, to read it once. After an error `out` may hold anything.
     ///
     /// # Errors
     /// A read that failed.
@@ -191,8 +192,8 @@ impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
         Ok(points)
     }
 
-    /// [`new`](Self::new) without reading the rows, for example for a mapped file. A number that is not finite makes
-    /// kernel entries that are not, and an algorithm that reads one returns an error.
+    /// [`new`](Self::new) without reading the rows, for example for a mapped file. A number that is not
+    /// finite makes kernel entries that are not, and an algorithm that reads one returns an error.
     ///
     /// # Errors
     /// [`Error::Empty`], and [`Error::Length`] unless `rows` divides into whole rows.
@@ -232,15 +233,17 @@ impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
     /// Write `out[a] = k(members[a], x)` for any point `x`, a row of this set or not.
     ///
     /// # Errors
-    /// [`Error::Length`] unless `x` has the rows' number of features and `out` an element for each of `members`, and
-    /// [`Error::OutOfRange`] for a member past the end: the elements of `out` for such members are then NaN.
+    /// [`Error::Length`] unless `x` has the rows' number of features and `out` an element for each of
+    /// `members`, and [`Error::OutOfRange`] for a member past the end: the elements of `out` for such members
+    /// are then NaN.
     pub fn column_at(&self, x: &[T], members: &[usize], out: &mut [T]) -> Result<(), Error> {
         check_length(self.dim, x.len())?;
         check_length(members.len(), out.len())?;
         self.fill(x, members, out).map_or(Ok(()), |index| Err(Error::OutOfRange { index, len: self.len }))
     }
 
-    /// [`column_at`](Self::column_at) for lengths that were checked. Return a member past the end, if there is one.
+    /// [`column_at`](Self::column_at) for lengths that were checked. Return a member past the end, if there
+    /// is one.
     fn fill(&self, x: &[T], members: &[usize], out: &mut [T]) -> Option<usize> {
         let mut missing = None;
         if let (Ok(&point), UNROLLED) = (<&[T; UNROLLED]>::try_from(x), self.dim) {
@@ -298,8 +301,8 @@ impl<T: Scalar, K: Kernel<T>> GroundSet<T> for Points<'_, T, K> {
     }
 }
 
-/// A given symmetric, positive semidefinite matrix. Only its lower triangle is read, so that rounding in the upper
-/// one does not break the symmetry. An entry past the end is NaN, which the algorithms refuse.
+/// A given symmetric, positive semidefinite matrix. Only its lower triangle is read, so that rounding in the
+/// upper one does not break the symmetry. An entry past the end is NaN, which the algorithms refuse.
 ///
 /// ```
 /// use dpp_nystrom_core::{GroundSet, Matrix};

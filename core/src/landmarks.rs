@@ -34,8 +34,8 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     /// Create an empty set. Its capacity is the length of `memory.factor.column`.
     ///
     /// # Errors
-    /// [`Error::Capacity`] when another slice is too short for that capacity, [`Error::Empty`] for a ground set without
-    /// rows, [`Error::TooManyRows`].
+    /// [`Error::Capacity`] when another slice is too short for that capacity, [`Error::Empty`] for a ground
+    /// set without rows, [`Error::TooManyRows`].
     pub fn new(ground: &'a G, memory: Memory<'a, T>) -> Result<Self, Error> {
         check_rows(ground)?;
         let factor = Cholesky::new(memory.factor)?;
@@ -51,8 +51,8 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     /// Take over the `count` landmarks and their factor that `memory` still holds.
     ///
     /// # Errors
-    /// [`Error::ForeignState`] when the memory holds no factor of these rows of this ground set, [`Error::Capacity`],
-    /// [`Error::Read`].
+    /// [`Error::ForeignState`] when the memory holds no factor of these rows of this ground set,
+    /// [`Error::Capacity`], [`Error::Read`].
     pub fn resume(ground: &'a G, count: usize, memory: Memory<'a, T>) -> Result<Self, Error> {
         check_rows(ground)?;
         let factor = Cholesky::resume(memory.factor, count)?;
@@ -108,8 +108,9 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     /// Append a row as the last landmark. `c` kernel entries and `c²/2` multiply-adds.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Duplicate`], [`Error::Capacity`], [`Error::NotFinite`], [`Error::Read`], and
-    /// [`Error::NotPositive`] when the row depends on the landmarks, for example as a copy of one.
+    /// [`Error::OutOfRange`], [`Error::Duplicate`], [`Error::Capacity`], [`Error::NotFinite`],
+    /// [`Error::Read`], and [`Error::NotPositive`] when the row depends on the landmarks, for example as a
+    /// copy of one.
     pub fn push(&mut self, index: usize) -> Result<(), Error> {
         self.check_outside(index)?;
         check_capacity(self.len() + 1, self.factor.capacity())?;
@@ -126,8 +127,8 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         self.factor.truncate(len);
     }
 
-    /// Compute how exchanging the landmark at `slot` for the row `entering` changes the determinant, without doing it.
-    /// `c` kernel entries and `O(c²)`.
+    /// Compute how exchanging the landmark at `slot` for the row `entering` changes the determinant, without
+    /// doing it. `c` kernel entries and `O(c²)`.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Duplicate`] when `entering` is a landmark,
@@ -219,7 +220,8 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
         }
     }
 
-    /// Write the row's entries with all landmarks into the factor's working column. Return its diagonal entry.
+    /// Write the row's entries with all landmarks into the factor's working column. Return its diagonal
+    /// entry.
     fn load(&mut self, index: usize) -> Result<T, Error> {
         let members = prefix(self.members, self.factor.order());
         let column = self.factor.column_mut()?;
@@ -235,8 +237,8 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     }
 }
 
-/// Whether `(L Lᵀ)_ij = k(i, j)` for the `i`-th member and `j <= i`, up to the rounding of a long chain. Under a kernel with
-/// a constant diagonal, the diagonal alone identifies nothing.
+/// Whether `(L Lᵀ)_ij = k(i, j)` for the `i`-th member and `j <= i`, up to the rounding of a long chain.
+/// Under a kernel with a constant diagonal, the diagonal alone identifies nothing.
 pub(crate) fn is_factored<T: Scalar, G: TryGroundSet<T> + ?Sized>(
     ground: &G,
     members: &[usize],
@@ -262,8 +264,8 @@ pub(crate) fn is_factored<T: Scalar, G: TryGroundSet<T> + ?Sized>(
     Ok(true)
 }
 
-/// Move the first element to the end. A plain loop: `rotate_left` asserts that the slice is not empty, and at some
-/// optimisation levels that panic is linked.
+/// Move the first element to the end. A plain loop: `rotate_left` asserts that the slice is not empty, and at
+/// some optimisation levels that panic is linked.
 fn move_first_to_last(slots: &mut [usize]) {
     let Some(mut carried) = slots.first().copied() else { return };
     for slot in slots.iter_mut().rev() {

@@ -1,11 +1,11 @@
 //! Landmark selection for kernel methods: one implementation for microcontrollers and servers.
 //!
-//! The Nyström method approximates the kernel matrix of `n` points from `c` landmarks, and its error depends on their
-//! choice. A c-DPP selects diverse landmarks, `Pr(C) ∝ det K_CC`. A Markov chain of single swaps samples it and reads
-//! only a few kernel entries a step: C. Li, S. Jegelka and S. Sra, *Fast DPP Sampling for Nyström with Application to
-//! Kernel Methods*, ICML 2016. This crate implements that paper without an allocator: every algorithm works on slices
-//! that the caller lends, from an array ([`Workspace`]) or from the heap, in `f32` or `f64`. All four combinations run
-//! the same code.
+//! The Nyström method approximates the kernel matrix of `n` points from `c` landmarks, and its error depends
+//! on their choice. A c-DPP selects diverse landmarks, `Pr(C) ∝ det K_CC`. A Markov chain of single swaps
+//! samples it and reads only a few kernel entries a step: C. Li, S. Jegelka and S. Sra, *Fast DPP Sampling
+//! for Nyström with Application to Kernel Methods*, ICML 2016. This crate implements that paper without an
+//! allocator: every algorithm works on slices that the caller lends, from an array ([`Workspace`]) or from
+//! the heap, in `f32` or `f64`. All four combinations run the same code.
 //!
 //! | step | where |
 //! | --- | --- |
@@ -46,9 +46,10 @@
 //!
 //! # Arithmetic
 //!
-//! Square roots, exponentials and logarithms are the same code on every target: the crate's own `exp` for `f32`
-//! (error below 0.983 units in the last place) and `libm` for the others. The order of every sum is fixed, and
-//! multiply-adds are not fused. So a test on a desktop exercises the firmware's arithmetic bit for bit.
+//! Square roots, exponentials and logarithms are the same code on every target: the crate's own `exp` for
+//! `f32` (error below 0.983 units in the last place) and `libm` for the others. The order of every sum is
+//! fixed, and multiply-adds are not fused. So a test on a desktop exercises the firmware's arithmetic bit for
+//! bit.
 //!
 //! # Modules
 //!

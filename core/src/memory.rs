@@ -1,8 +1,8 @@
 //! Working memory: algorithms borrow slices, and owners only hold arrays.
 //!
-//! An owner lends a struct of named slices. The algorithms check their lengths once, on entry. [`Workspace`] and
-//! [`RidgeWorkspace`] own arrays, on the stack or in a static; the package `dpp-nystrom` has owners on the heap. No
-//! function here moves a large value through the stack.
+//! An owner lends a struct of named slices. The algorithms check their lengths once, on entry. [`Workspace`]
+//! and [`RidgeWorkspace`] own arrays, on the stack or in a static; the package `dpp-nystrom` has owners on
+//! the heap. No function here moves a large value through the stack.
 
 use crate::error::Error;
 use crate::scalar::Scalar;
@@ -14,8 +14,8 @@ pub(crate) const MOST_ROWS: u64 = 1 << 53;
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FactorMemory<'a, T> {
-    /// `c x c`, row-major. The lower triangle holds the factor. The upper triangle is scratch for a refactorisation,
-    /// so that a failed one leaves the factor unchanged.
+    /// `c x c`, row-major. The lower triangle holds the factor. The upper triangle is scratch for a
+    /// refactorisation, so that a failed one leaves the factor unchanged.
     pub square: &'a mut [T],
     /// `c` numbers: the column of a member, then its row of the factor.
     pub column: &'a mut [T],
@@ -37,8 +37,8 @@ pub struct Memory<'a, T> {
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RidgeMemory<'a, T> {
-    /// `c x c`, row-major. The upper triangle accumulates `R`. The lower triangle is scratch for the solution, so that
-    /// rows can be added afterwards.
+    /// `c x c`, row-major. The upper triangle accumulates `R`. The lower triangle is scratch for the
+    /// solution, so that rows can be added afterwards.
     pub square: &'a mut [T],
     /// `c` numbers: the diagonal of the triangle that is solved.
     pub diagonal: &'a mut [T],
@@ -46,7 +46,8 @@ pub struct RidgeMemory<'a, T> {
     pub targets: &'a mut [T],
     /// `c` numbers: the row that is being added.
     pub row: &'a mut [T],
-    /// `c` numbers: the weights that are being computed. So those that the caller has are kept when a solve fails.
+    /// `c` numbers: the weights that are being computed. So those that the caller has are kept when a solve
+    /// fails.
     pub solution: &'a mut [T],
     /// In `f32` for the triangle of earlier rows. `f64` needs none: the default.
     pub earlier: EarlierMemory<'a, T>,
@@ -228,16 +229,17 @@ pub(crate) fn take<V>(lent: &mut [V], needed: usize) -> Result<&mut [V], Error> 
     lent.get_mut(..needed).ok_or(Error::Capacity { needed, have })
 }
 
-/// Return the first `len` elements, which exist, since lengths are checked where memory is lent. For accessors that
-/// cannot fail: debug builds panic otherwise, and a release returns all elements.
+/// Return the first `len` elements, which exist, since lengths are checked where memory is lent. For
+/// accessors that cannot fail: debug builds panic otherwise, and a release returns all elements.
 #[inline]
 pub(crate) fn prefix<V>(lent: &[V], len: usize) -> &[V] {
     debug_assert!(len <= lent.len(), "an invariant of dpp-nystrom-core does not hold");
     lent.get(..len).unwrap_or(lent)
 }
 
-/// The rows of `width` elements that follow one another in a slice, as `chunks_exact` returns them. At `opt-level = "z"`
-/// that one, zipped, is left with a division by the width, and so with a panic. A loop over one slice alone has none.
+/// The rows of `width` elements that follow one another in a slice, as `chunks_exact` returns them. At
+/// `opt-level = "z"` that one, zipped, is left with a division by the width, and so with a panic. A loop over
+/// one slice alone has none.
 pub(crate) fn rows_of<V>(slice: &[V], width: usize) -> Rows<'_, V> {
     Rows { rest: slice, width: width.max(1) }
 }

@@ -1,15 +1,15 @@
 //! The Nyström approximation `K̃ = K_{·,C} K_CC† K_{C,·}`.
 //!
 //! With `K_CC = L Lᵀ` the features `φ(x) = L⁻¹ k_C(x)` have `K̃(x, x') = φ(x)ᵀ φ(x')`. The residual
-//! `k(x, x) - ‖φ(x)‖²` is the approximation error at `x`, and its sum over all rows is the trace error `tr(K - K̃)`.
-//! Features cost `c` kernel entries and `c²/2` multiply-adds a row. So the whole approximation is `O(n c² + c³)`, not
-//! the `O(n c³)` that the paper prints.
+//! `k(x, x) - ‖φ(x)‖²` is the approximation error at `x`, and its sum over all rows is the trace error
+//! `tr(K - K̃)`. Features cost `c` kernel entries and `c²/2` multiply-adds a row. So the whole approximation
+//! is `O(n c² + c³)`, not the `O(n c³)` that the paper prints.
 //!
 //! # The pseudo-inverse
 //!
-//! `K̃` projects onto the span of the landmarks and does not depend on which of them span it. So a landmark that depends
-//! on those before it ([`Error::NotPositive`] from [`crate::Landmarks::push`]) can be left out, and `K̃` equals that of
-//! the pseudo-inverse: `φ` has as many entries as the numerical rank of `K_CC`.
+//! `K̃` projects onto the span of the landmarks and does not depend on which of them span it. So a landmark
+//! that depends on those before it ([`Error::NotPositive`] from [`crate::Landmarks::push`]) can be left out,
+//! and `K̃` equals that of the pseudo-inverse: `φ` has as many entries as the numerical rank of `K_CC`.
 
 use crate::error::{Error, Known};
 use crate::ground_set::TryGroundSet;
@@ -80,7 +80,8 @@ impl<'m, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
         self.features_at(i, phi)
     }
 
-    /// Transform `k_C(x)` of any point to `φ(x)`, in place, after checking that it is finite. Errors name the point `i`.
+    /// Transform `k_C(x)` of any point to `φ(x)`, in place, after checking that it is finite. Errors name the
+    /// point `i`.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is an entry per landmark, and [`Error::NotFinite`].
@@ -113,8 +114,8 @@ impl<'m, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
         Ok(left(self.landmarks.ground().try_diagonal(i)?, phi))
     }
 
-    /// Return the residual of any point from `k(x, x)` and `k_C(x)`. `column` holds `k_C(x)` before and `φ(x)`
-    /// afterwards. Errors name the point `i`.
+    /// Return the residual of any point from `k(x, x)` and `k_C(x)`. `column` holds `k_C(x)` before and
+    /// `φ(x)` afterwards. Errors name the point `i`.
     ///
     /// # Errors
     /// Those of [`features_at`](Self::features_at).
@@ -135,11 +136,12 @@ impl<'m, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
         Ok(total.total())
     }
 
-    /// Compute the weights of the kernel, `w = L⁻ᵀβ`, from those of the features: `k_C(x)ᵀw = φ(x)ᵀβ`. `c²/2` multiply-adds.
+    /// Compute the weights of the kernel, `w = L⁻ᵀβ`, from those of the features: `k_C(x)ᵀw = φ(x)ᵀβ`. `c²/2`
+    /// multiply-adds.
     ///
     /// # Errors
-    /// [`Error::Length`] unless both have a weight per landmark, [`Error::NotFinite`] with the landmark (as its column) whose
-    /// weight overflows. `weights` are then as before.
+    /// [`Error::Length`] unless both have a weight per landmark, [`Error::NotFinite`] with the landmark (as
+    /// its column) whose weight overflows. `weights` are then as before.
     pub fn kernel_weights(&self, of_features: FeatureWeights<'_, T>, weights: &mut [T]) -> Result<(), Error> {
         check_length(self.rank(), of_features.len())?;
         check_length(self.rank(), weights.len())?;

@@ -74,8 +74,8 @@ impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
     /// Return the prediction for one row: `c` kernel evaluations, summed in the landmarks' order.
     ///
     /// # Errors
-    /// [`Error::Length`] unless `x` has the landmarks' number of features, and [`Error::NotFinite`] (of row 0) for a
-    /// feature that is NaN or infinite.
+    /// [`Error::Length`] unless `x` has the landmarks' number of features, and [`Error::NotFinite`] (of
+    /// row 0) for a feature that is NaN or infinite.
     pub fn predict(&self, x: &[T]) -> Result<T, Error> {
         check_length(self.dim, x.len())?;
         check_finite(x)?;
@@ -113,13 +113,14 @@ impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
 
 #[cfg(feature = "micromath")]
 impl Predictor<'_, f32, crate::kernel::Gaussian<f32>> {
-    /// [`predict`](Self::predict) with the exponential of the crate `micromath`, for landmarks that were selected and
-    /// fitted with the crate's own. It is a method of the predictor and not a kernel, so that it cannot be used in a factor
-    /// or a log-determinant.
+    /// [`predict`](Self::predict) with the exponential of the crate `micromath`, for landmarks that were
+    /// selected and fitted with the crate's own. It is a method of the predictor and not a kernel, so that it
+    /// cannot be used in a factor or a log-determinant.
     ///
-    /// Each kernel value has a relative error of up to 2.4·10⁻³, against 8.15·10⁻⁸ for [`predict`](Self::predict). The
-    /// error of the prediction is at most that fraction of `Σ |w_a| k(x_a, x)`, which can be much larger than the
-    /// prediction. `docs/target.md` has the instruction counts and the flash of both.
+    /// Each kernel value has a relative error of up to 2.4·10⁻³, against 8.15·10⁻⁸ for
+    /// [`predict`](Self::predict). The error of the prediction is at most that fraction of
+    /// `Σ |w_a| k(x_a, x)`, which can be much larger than the prediction. `docs/target.md` has the
+    /// instruction counts and the flash of both.
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict).

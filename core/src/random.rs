@@ -3,12 +3,13 @@
 use core::convert::Infallible;
 use rand_core::{Rng, TryRng};
 
-/// The default generator: xoshiro128++ (Blackman and Vigna 2021), seeded by SplitMix64, 32-bit throughout. The sequence of a
-/// seed is that of `rand_xoshiro`, which is not used itself, since at `opt-level = "z"` it links a panic.
+/// The default generator: xoshiro128++ (Blackman and Vigna 2021), seeded by SplitMix64, 32-bit throughout.
+/// The sequence of a seed is that of `rand_xoshiro`, which is not used itself, since at `opt-level = "z"` it
+/// links a panic.
 ///
-/// The seed is a plain `u64`, so that entropy from any source fits. Its state is 16 bytes: a device stores them and
-/// continues where it stopped ([`Random::resume`]). Any other generator that implements `rand_core`'s `Rng` can be used
-/// instead.
+/// The seed is a plain `u64`, so that entropy from any source fits. Its state is 16 bytes: a device stores
+/// them and continues where it stopped ([`Random::resume`]). Any other generator that implements
+/// `rand_core`'s `Rng` can be used instead.
 ///
 /// ```
 /// use dpp_nystrom_core::Random;
@@ -38,8 +39,8 @@ impl Random {
         bytes
     }
 
-    /// Return the generator of a state: at once, however many numbers were drawn before it. Sixteen zeros, which
-    /// [`state`](Self::state) never returns, stand for the seed 0.
+    /// Return the generator of a state: at once, however many numbers were drawn before it. Sixteen zeros,
+    /// which [`state`](Self::state) never returns, stand for the seed 0.
     ///
     /// ```
     /// use dpp_nystrom_core::Random;
@@ -77,8 +78,8 @@ impl defmt::Format for Random {
     }
 }
 
-/// What is saved: the state. Earlier versions saved the seed and the number of draws, which is still read. All fields are written,
-/// for formats that do not name them.
+/// What is saved: the state. Earlier versions saved the seed and the number of draws, which is still read.
+/// All fields are written, for formats that do not name them.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Saved {
@@ -90,7 +91,8 @@ struct Saved {
     drawn: Option<u64>,
 }
 
-/// The most draws of an old saved state that are repeated, at a few seconds: damaged storage must not hang a program.
+/// The most draws of an old saved state that are repeated, at a few seconds: damaged storage must not hang a
+/// program.
 #[cfg(feature = "serde")]
 const LONGEST_REPETITION: u64 = 1 << 32;
 
@@ -150,8 +152,8 @@ impl TryRng for Random {
     }
 }
 
-/// The most draws that rejection may take: a generator that is stuck must not hang a device. A working one reaches
-/// it with a probability below 2^-64.
+/// The most draws that rejection may take: a generator that is stuck must not hang a device. A working one
+/// reaches it with a probability below 2^-64.
 const LONGEST_REJECTION: usize = 64;
 
 /// Draw uniformly from `0..bound`, exactly (Lemire 2019). Return 0 for a bound of 0. One draw, rarely more.

@@ -1,9 +1,9 @@
 //! `f32` and `f64` behind one trait, with the same results on every target.
 //!
-//! A platform's own `exp` may differ in the last bit, and a golden test on the desktop would then say nothing about
-//! the firmware. So every target runs the same code: the `exp` of this module for `f32`, which is the precision of
-//! microcontrollers, and `libm` for the rest. Sums have one fixed order ([`dot`]), and multiply-adds are not fused,
-//! since not every target can fuse them.
+//! A platform's own `exp` may differ in the last bit, and a golden test on the desktop would then say nothing
+//! about the firmware. So every target runs the same code: the `exp` of this module for `f32`, which is the
+//! precision of microcontrollers, and `libm` for the rest. Sums have one fixed order ([`dot`]), and
+//! multiply-adds are not fused, since not every target can fuse them.
 
 mod exponential;
 
@@ -191,8 +191,8 @@ pub(crate) fn from_bytes<T: Scalar>(bytes: &[u8]) -> T {
     T::from_f64(value)
 }
 
-/// Return the numbers in these bytes, up to the last whole one. Not by `chunks` of a run-time size: at some optimisation levels
-/// a `zip` over those links a panic.
+/// Return the numbers in these bytes, up to the last whole one. Not by `chunks` of a run-time size: at some
+/// optimisation levels a `zip` over those links a panic.
 pub(crate) fn numbers_of<T: Scalar>(bytes: &[u8]) -> impl Iterator<Item = T> + Clone {
     let mut rest = bytes;
     core::iter::from_fn(move || {
@@ -202,9 +202,9 @@ pub(crate) fn numbers_of<T: Scalar>(bytes: &[u8]) -> impl Iterator<Item = T> + C
     })
 }
 
-/// Return `Σ x_i y_i` over the shorter length: four interleaved partial sums `(s0 + s1) + (s2 + s3)`, then the
-/// remainder. The order is part of the result. Four sums use the SIMD lanes of a desktop and hide the latency of
-/// a microcontroller.
+/// Return `Σ x_i y_i` over the shorter length: four interleaved partial sums `(s0 + s1) + (s2 + s3)`, then
+/// the remainder. The order is part of the result. Four sums use the SIMD lanes of a desktop and hide the
+/// latency of a microcontroller.
 #[inline]
 pub(crate) fn dot<T: Scalar>(x: &[T], y: &[T]) -> T {
     let (x_blocks, x_rest) = x.as_chunks::<4>();
@@ -238,8 +238,8 @@ fn dot_equal<T: Scalar>(x: &[T], y: &[T]) -> T {
     total
 }
 
-/// Return the Givens rotation `[cos, sin]` with `cos·a + sin·b = r`, `cos·b - sin·a = 0`, and `r`; `r >= 0` where
-/// `a >= 0`. The identity where both are zero.
+/// Return the Givens rotation `[cos, sin]` with `cos·a + sin·b = r`, `cos·b - sin·a = 0`, and `r`; `r >= 0`
+/// where `a >= 0`. The identity where both are zero.
 #[inline]
 pub(crate) fn rotation<T: Scalar>(a: T, b: T) -> ([T; 2], T) {
     let square = a * a + b * b;

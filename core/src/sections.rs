@@ -7,8 +7,8 @@
 //! | 24 on | s times: tag (4 bytes), length in bytes (4 bytes) |
 //! | 24 + 8s on | the content of the sections, in the order of the table |
 //!
-//! Little-endian, at any alignment. A reader skips the tags from 2³¹ on that it does not know, and refuses a state with
-//! another tag that it does not know.
+//! Little-endian, at any alignment. A reader skips the tags from 2³¹ on that it does not know, and refuses a
+//! state with another tag that it does not know.
 
 use crate::error::{BytesProblem, Error, Known};
 use crate::frame;
@@ -95,8 +95,8 @@ impl<'b> Sections<'b> {
         }
     }
 
-    /// Check the number of sections, their table and their content, to the end of `bytes`. The mandatory tags are 1 to
-    /// `last`; none of them need be there.
+    /// Check the number of sections, their table and their content, to the end of `bytes`. The mandatory tags
+    /// are 1 to `last`; none of them need be there.
     pub(crate) fn read(bytes: &'b [u8], last: u32) -> Result<Self, BytesProblem> {
         let (count, rest) = bytes.split_first_chunk().ok_or(BytesProblem::Malformed)?;
         let table =

@@ -1,10 +1,10 @@
 //! One open slot of the landmarks: many rows are tried against the same `c - 1` others.
 //!
-//! Opening rotates the occupant to the last place of the factor (`O(c²)`, once). The residual of any row given the
-//! others is then one forward substitution, and the substitution of an accepted row is the new last row of the
-//! factor: accepting costs nothing more. A residual `k(v, v) - Σ z²` only decreases as rows of the factor are used. So
-//! a try stops as soon as the residual is at or below the threshold of acceptance ([`Acceptance::threshold`]), and the
-//! remaining kernel entries are not evaluated.
+//! Opening rotates the occupant to the last place of the factor (`O(c²)`, once). The residual of any row
+//! given the others is then one forward substitution, and the substitution of an accepted row is the new last
+//! row of the factor: accepting costs nothing more. A residual `k(v, v) - Σ z²` only decreases as rows of the
+//! factor are used. So a try stops as soon as the residual is at or below the threshold of acceptance
+//! ([`Acceptance::threshold`]), and the remaining kernel entries are not evaluated.
 
 use crate::cholesky::Cholesky;
 use crate::error::{Error, Known};
@@ -72,22 +72,22 @@ impl<'s, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
         self.landmarks.ground()
     }
 
-    /// Return the value that the residual of a row with `k(v, v) = diagonal` must exceed: the threshold of acceptance, or
-    /// the rounding error if that is larger.
+    /// Return the value that the residual of a row with `k(v, v) = diagonal` must exceed: the threshold of
+    /// acceptance, or the rounding error if that is larger.
     pub fn threshold(&self, uniform: T, diagonal: T) -> T {
         let asked = self.acceptance.threshold(uniform, self.residual);
         let floor = Cholesky::<T>::floor(self.others().len(), diagonal);
         if asked > floor { asked } else { floor }
     }
 
-    /// Decide about rows whose residuals against the others are known, in order. Each is compared with the occupant at
-    /// that point; a landmark is never admitted. Return how many were admitted. `substitution(i, z)` is called at most
-    /// once, for the last row that was admitted, the `i`-th. It must write that row's substitution to all of `z`, one
-    /// number for each of the others.
+    /// Decide about rows whose residuals against the others are known, in order. Each is compared with the
+    /// occupant at that point; a landmark is never admitted. Return how many were admitted.
+    /// `substitution(i, z)` is called at most once, for the last row that was admitted, the `i`-th. It must
+    /// write that row's substitution to all of `z`, one number for each of the others.
     ///
     /// # Errors
-    /// [`Error::Length`] unless each proposal has a diagonal and a residual. [`Error::NotFinite`] at the first
-    /// residual that is NaN or infinite: rows admitted before it remain.
+    /// [`Error::Length`] unless each proposal has a diagonal and a residual. [`Error::NotFinite`] at the
+    /// first residual that is NaN or infinite: rows admitted before it remain.
     pub fn decide(
         &mut self,
         proposals: &[Proposal<T>],
@@ -166,13 +166,14 @@ impl<'s, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
     }
 }
 
-/// An implementation of trying a block of proposals against an open slot, in order. Each proposal is compared with
-/// the occupant at that point. All implementations compute what [`OneByOne`] does, possibly faster.
+/// An implementation of trying a block of proposals against an open slot, in order. Each proposal is compared
+/// with the occupant at that point. All implementations compute what [`OneByOne`] does, possibly faster.
 pub trait Evaluate<T: Scalar, G: TryGroundSet<T> + ?Sized> {
     /// Try all proposals. Return how many were admitted.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] and [`Error::Read`] from the ground set, [`Error::OutOfRange`]; rows admitted before remain.
+    /// [`Error::NotFinite`] and [`Error::Read`] from the ground set, [`Error::OutOfRange`]; rows admitted
+    /// before remain.
     fn evaluate(
         &mut self,
         slot: &mut OpenSlot<'_, '_, T, G>,

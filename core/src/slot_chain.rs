@@ -1,23 +1,24 @@
 //! The open-slot chain: Metropolis-within-Gibbs with a systematic scan, many tries per slot.
 //!
-//! A step opens a slot ([`OpenSlot`]) and tries up to [`TRIES`] rows drawn uniformly from all `n`, one after the other.
-//! Each try is a Metropolis (or Barker) move on the conditional law of one slot given the others. It is reversible
-//! with respect to the c-DPP, and so is its repetition.
+//! A step opens a slot ([`OpenSlot`]) and tries up to [`TRIES`] rows drawn uniformly from all `n`, one after
+//! the other. Each try is a Metropolis (or Barker) move on the conditional law of one slot given the others.
+//! It is reversible with respect to the c-DPP, and so is its repetition.
 //!
-//! [`Scan`] selects the next slot. A systematic scan opens each slot once per sweep. Each of its steps preserves the law
-//! of a c-DPP's landmarks in random order, and so does a sweep, which is not reversible. In a random scan a fraction
-//! e⁻² of the slots is still unopened after two sweeps. A random scan with one try and Barker's rule is the paper's
-//! chain without lazy steps, except that the row drawn may be a landmark: then nothing happens.
+//! [`Scan`] selects the next slot. A systematic scan opens each slot once per sweep. Each of its steps
+//! preserves the law of a c-DPP's landmarks in random order, and so does a sweep, which is not reversible. In
+//! a random scan a fraction e⁻² of the slots is still unopened after two sweeps. A random scan with one try
+//! and Barker's rule is the paper's chain without lazy steps, except that the row drawn may be a landmark:
+//! then nothing happens.
 //!
-//! A try costs at most `c` kernel entries and `c²/2` multiply-adds, less where it is rejected early. Opening slot `i`
-//! costs `3(c - i)²`. Nothing of length `n` is stored, and membership is checked only for a row that is about to
-//! enter. Discard the first sweeps as burn-in: the stationary law holds in the limit.
+//! A try costs at most `c` kernel entries and `c²/2` multiply-adds, less where it is rejected early. Opening
+//! slot `i` costs `3(c - i)²`. Nothing of length `n` is stored, and membership is checked only for a row that
+//! is about to enter. Discard the first sweeps as burn-in: the stationary law holds in the limit.
 //!
 //! # Drift
 //!
-//! Every opening rotates the factor, and rounding errors accumulate. So the factor is computed again from the kernel
-//! every [`REFACTOR`]` · c` openings, about a fortieth of the work. Residuals at or below the rounding error are never
-//! admitted ([`crate::Cholesky`]).
+//! Every opening rotates the factor, and rounding errors accumulate. So the factor is computed again from the
+//! kernel every [`REFACTOR`]` · c` openings, about a fortieth of the work. Residuals at or below the rounding
+//! error are never admitted ([`crate::Cholesky`]).
 
 use crate::chain::{ChainState, Progress};
 use crate::error::{Error, Known};
@@ -48,8 +49,8 @@ pub enum Scan {
     Random,
 }
 
-/// The open-slot chain of a c-DPP, a Metropolis-within-Gibbs sampler. [`Progress::steps`] and [`Progress::proposed`]
-/// count tries.
+/// The open-slot chain of a c-DPP, a Metropolis-within-Gibbs sampler. [`Progress::steps`] and
+/// [`Progress::proposed`] count tries.
 ///
 /// ```
 /// use dpp_nystrom_core::{Acceptance, Landmarks, Points, Random, SlotChain, Workspace, kernel::Gaussian, start};
@@ -82,8 +83,8 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> SlotChain<'a, T, G> {
         Self::of(ChainState::new(landmarks), acceptance)
     }
 
-    /// Continue the chain of `count` landmarks whose state `memory` still holds. Tries, scan and evaluator are the
-    /// defaults and must be set again.
+    /// Continue the chain of `count` landmarks whose state `memory` still holds. Tries, scan and evaluator
+    /// are the defaults and must be set again.
     ///
     /// # Errors
     /// Those of [`Landmarks::resume`], and [`Error::ForeignState`] for counters that no chain can have.
@@ -119,12 +120,12 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a
         Self { scan, ..self }
     }
 
-    /// Open one slot and run its tries, at most `most`. Return how many rows were admitted. Draws two numbers per try
-    /// (rarely more), and before them one for the slot in a random scan.
+    /// Open one slot and run its tries, at most `most`. Return how many rows were admitted. Draws two numbers
+    /// per try (rarely more), and before them one for the slot in a random scan.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] and [`Error::Read`] from the ground set: the landmarks are as after the tries before that one, possibly in
-    /// another order, and the step is not counted.
+    /// [`Error::NotFinite`] and [`Error::Read`] from the ground set: the landmarks are as after the tries
+    /// before that one, possibly in another order, and the step is not counted.
     pub fn step<R: Rng + ?Sized>(&mut self, most: u64, random: &mut R) -> Result<u32, Error> {
         let ChainState { landmarks, progress } = &mut self.state;
         let (count, rows) = (landmarks.len(), landmarks.ground().len());

@@ -1,5 +1,5 @@
-//! Initial sets of landmarks for the chains. Each function finds a non-singular set or returns an error: duplicate
-//! rows are common in data, and a set with two of them has determinant 0.
+//! Initial sets of landmarks for the chains. Each function finds a non-singular set or returns an error:
+//! duplicate rows are common in data, and a set with two of them has determinant 0.
 //!
 //! Each appends to the present landmarks until there are `c`. After an error the landmarks are unchanged.
 
@@ -31,13 +31,13 @@ where
     result
 }
 
-/// Append rows drawn uniformly from those that are not landmarks. A row that depends on the landmarks before it is
-/// drawn again. `c²/2` kernel entries and `c³/6` multiply-adds.
+/// Append rows drawn uniformly from those that are not landmarks. A row that depends on the landmarks before
+/// it is drawn again. `c²/2` kernel entries and `c³/6` multiply-adds.
 ///
 /// # Errors
-/// [`Error::Empty`] for `c = 0`, [`Error::TooManyLandmarks`] for more landmarks than rows, [`Error::Capacity`],
-/// [`Error::NotFinite`], [`Error::Read`], and [`Error::RankDeficient`] when no row is independent of those found: every row was tried,
-/// at a cost of `n c²/2`.
+/// [`Error::Empty`] for `c = 0`, [`Error::TooManyLandmarks`] for more landmarks than rows,
+/// [`Error::Capacity`], [`Error::NotFinite`], [`Error::Read`], and [`Error::RankDeficient`] when no row is
+/// independent of those found: every row was tried, at a cost of `n c²/2`.
 pub fn uniform<T, G, R>(landmarks: &mut Landmarks<'_, T, G>, c: usize, random: &mut R) -> Result<(), Error>
 where
     T: Scalar,
@@ -47,8 +47,8 @@ where
     fill(landmarks, c, |landmarks| push_uniform(landmarks, c, random))
 }
 
-/// [`uniform`] that keeps what it finds: append up to `c` rows, fewer where no further row is independent or where there
-/// are fewer rows. Return the number of landmarks. For a device, which has no other rows to try.
+/// [`uniform`] that keeps what it finds: append up to `c` rows, fewer where no further row is independent or
+/// where there are fewer rows. Return the number of landmarks. For a device, which has no other rows to try.
 ///
 /// # Errors
 /// [`Error::Empty`] for `c = 0` and where not even one row has a positive diagonal, [`Error::Capacity`],
@@ -113,10 +113,11 @@ where
     kmeans_plus_plus_while(landmarks, c, distances, random, || true).map(drop)
 }
 
-/// Append the seeds of k-means++ (Arthur and Vassilvitskii 2007), the paper's initial set: each row is drawn with
-/// probability proportional to its squared distance from the nearest landmark ([`crate::GroundSet::squared_distance`]).
-/// `n c` distances. `distances` is scratch: one number per row. Before each seed `goes_on` is asked; where it returns false, the
-/// landmarks are as they were, and the result is false.
+/// Append the seeds of k-means++ (Arthur and Vassilvitskii 2007), the paper's initial set: each row is drawn
+/// with probability proportional to its squared distance from the nearest landmark
+/// ([`crate::GroundSet::squared_distance`]). `n c` distances. `distances` is scratch: one number per row.
+/// Before each seed `goes_on` is asked; where it returns false, the landmarks are as they were, and the
+/// result is false.
 ///
 /// # Errors
 /// Those of [`uniform`]; [`Error::Capacity`] when `distances` is shorter than the ground set.

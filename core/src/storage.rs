@@ -1,8 +1,9 @@
 //! Bytes that survive a loss of power: two slots in NOR flash, of which one is always whole.
 //!
-//! A save erases and writes the slot that does not hold the newest bytes, reads it back, and only then counts it as the
-//! newest. The power may fail at any moment: what was being erased or written then holds arbitrary bits, which the checksum
-//! refuses (a wrong one passes with probability 2⁻³²), and the other slot still holds the bytes before.
+//! A save erases and writes the slot that does not hold the newest bytes, reads it back, and only then counts
+//! it as the newest. The power may fail at any moment: what was being erased or written then holds arbitrary
+//! bits, which the checksum refuses (a wrong one passes with probability 2⁻³²), and the other slot still
+//! holds the bytes before.
 //!
 //! | bytes of a slot | content |
 //! | --- | --- |
@@ -14,8 +15,9 @@
 //! | 28 to 31 | zero |
 //! | 32 on | the bytes, then ones up to a whole unit of writing |
 //!
-//! The first piece, with the header, is written last. The module is generic over `embedded-storage`, the trait that drivers of
-//! flash implement; it is a feature, `embedded-storage`, and nothing else in this crate depends on it.
+//! The first piece, with the header, is written last. The module is generic over `embedded-storage`, the
+//! trait that drivers of flash implement; it is a feature, `embedded-storage`, and nothing else in this crate
+//! depends on it.
 
 use crate::checksum::Crc32;
 use crate::frame::{CHECKED, index};
@@ -43,7 +45,8 @@ pub enum StorageError<E> {
         /// Bytes available.
         have: usize,
     },
-    /// The flash does not hold what was written: it is worn out or protected. The bytes before are still there.
+    /// The flash does not hold what was written: it is worn out or protected. The bytes before are still
+    /// there.
     Unverified,
     /// The bytes have changed since they were found: open the slots again.
     Damaged,
@@ -107,8 +110,8 @@ impl Image<'_> {
 }
 
 impl<F: NorFlash> Slots<F> {
-    /// Use the region of `length` bytes from `start` on, a slot in each half, and look for the newest whole bytes.
-    /// It reads the region once.
+    /// Use the region of `length` bytes from `start` on, a slot in each half, and look for the newest whole
+    /// bytes. It reads the region once.
     ///
     /// Units of writing and reading that do not divide 256 bytes do not compile.
     ///
@@ -183,8 +186,8 @@ impl<F: NorFlash> Slots<F> {
     /// Save bytes in place of those before, which remain until these are whole. Return the sequence number.
     ///
     /// # Errors
-    /// [`StorageError::Capacity`] before anything is erased; [`StorageError::Flash`] and [`StorageError::Unverified`]: the
-    /// newest bytes are still those before.
+    /// [`StorageError::Capacity`] before anything is erased; [`StorageError::Flash`] and
+    /// [`StorageError::Unverified`]: the newest bytes are still those before.
     pub fn save(&mut self, bytes: &[u8]) -> Result<u64, StorageError<F::Error>> {
         let (needed, have) = (bytes.len(), self.capacity());
         if needed > have {

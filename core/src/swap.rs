@@ -2,8 +2,8 @@
 //!
 //! Let `Y` be the landmarks, `u` the member that leaves and `v` the row that enters. Then
 //! `det K_{Y∪v\u} / det K_Y = s_v / s_u`, where `s` is a residual given the other `c - 1` members:
-//! `s_v = k(v, v) - ‖z‖²`, with `z` the forward substitution of `v`'s column. Each residual is the square of a last
-//! pivot. So no determinant is computed, and none can overflow or cancel.
+//! `s_v = k(v, v) - ‖z‖²`, with `z` the forward substitution of `v`'s column. Each residual is the square of
+//! a last pivot. So no determinant is computed, and none can overflow or cancel.
 //!
 //! The paper calls the leaving member `y_in`, since it is picked from `Y`.
 
@@ -21,9 +21,9 @@ pub enum Acceptance {
 }
 
 impl Acceptance {
-    /// Return the threshold that the entering residual must exceed for a `uniform` number in [0, 1) to accept the swap:
-    /// `uniform < probability` solved for `s_v`. A residual only decreases while it is computed, so a proposal is
-    /// rejected as soon as it has reached the threshold.
+    /// Return the threshold that the entering residual must exceed for a `uniform` number in [0, 1) to accept
+    /// the swap: `uniform < probability` solved for `s_v`. A residual only decreases while it is computed, so
+    /// a proposal is rejected as soon as it has reached the threshold.
     pub fn threshold<T: Scalar>(self, uniform: T, leaving: T) -> T {
         match self {
             Self::Barker => leaving * (uniform / (T::ONE - uniform)),

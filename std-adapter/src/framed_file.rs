@@ -55,8 +55,8 @@ pub(crate) enum FrameProblem {
     Corrupt,
 }
 
-/// Whether a file begins with these bytes; false if it cannot be read. Standard input and pipes must keep their first
-/// bytes, so they do not.
+/// Whether a file begins with these bytes; false if it cannot be read. Standard input and pipes must keep
+/// their first bytes, so they do not.
 pub(crate) fn begins_with(path: &Path, magic: &[u8; 8]) -> bool {
     let mut found = [0; 8];
     path.is_file()
@@ -127,8 +127,8 @@ impl Frame {
         let Some(version) = rest.first_chunk::<4>() else {
             return Ok(Err(FrameProblem::Truncated));
         };
-        // A future version may have a different header, so the version is parsed even if the rest of the header is
-        // missing.
+        // A future version may have a different header, so the version is parsed even if the rest of the
+        // header is missing.
         let version = u32::from_le_bytes(*version);
         if !(1..=self.latest).contains(&version) {
             return Ok(Err(FrameProblem::Version(version)));

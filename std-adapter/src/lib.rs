@@ -1,7 +1,7 @@
 //! Landmarks for kernel methods on a desktop or a server: files, heap memory, all threads.
 //!
-//! The algorithms are those of [`core`], which also run on a microcontroller; this crate brings them rows and memory, and
-//! measures what they do.
+//! The algorithms are those of [`core`], which also run on a microcontroller; this crate brings them rows and
+//! memory, and measures what they do.
 //!
 //! ```
 //! use dpp_nystrom::selectors::Refined;
@@ -43,14 +43,15 @@
 //! | exact samples, convergence of chains | [`landmarks::ExactKDpp`], [`landmarks::convergence`] |
 //! | a selector of one's own | [`landmarks::Selector`] |
 //!
-//! The package `dpp-nystrom-lab` compares methods, and has the bounds of the theory and selectors of historical interest.
+//! The package `dpp-nystrom-lab` compares methods, and has the bounds of the theory and selectors of
+//! historical interest.
 //!
 //! # Order of modules
 //!
-//! A file imports from modules before its own: `error`, `observer`, `framed_file`, `linalg`, `kernel`, `data`,
-//! `approximation`, `model`, `regression`, `landmarks`, `selectors`, `metric`, `pipeline`, `estimators`, `interop`.
-//! Heap memory, SIMD lanes, random generators and files replaced as a whole come from an internal package, which is
-//! not part of this API.
+//! A file imports from modules before its own: `error`, `observer`, `framed_file`, `linalg`, `kernel`,
+//! `data`, `approximation`, `model`, `regression`, `landmarks`, `selectors`, `metric`, `pipeline`,
+//! `estimators`, `interop`. Heap memory, SIMD lanes, random generators and files replaced as a whole come
+//! from an internal package, which is not part of this API.
 //!
 //! # Features
 //!

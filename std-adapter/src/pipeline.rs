@@ -1,8 +1,8 @@
 //! The full pipeline: source, kernel, landmarks, regression, model.
 //!
-//! [`fit`] runs all of it, [`select`] stops after the landmarks, and [`fit_batches`] fits to rows that are read in
-//! batches where they are stored. The command line, the cluster and [`Nystroem`](crate::Nystroem) set the parameters
-//! and report results.
+//! [`fit`] runs all of it, [`select`] stops after the landmarks, and [`fit_batches`] fits to rows that are
+//! read in batches where they are stored. The command line, the cluster and [`Nystroem`](crate::Nystroem) set
+//! the parameters and report results.
 
 mod flash;
 mod importance;
@@ -47,8 +47,8 @@ use std::time::Instant;
 use tested::{Without, test};
 pub use weak::{WeakColumns, weak_columns};
 
-/// The maximum number of rows on which the trace error of rows outside memory is measured. The standard error is below
-/// half a per cent of the standard deviation over rows.
+/// The maximum number of rows on which the trace error of rows outside memory is measured. The standard error
+/// is below half a per cent of the standard deviation over rows.
 pub(crate) const MEASURED_ROWS: usize = 1 << 16;
 
 /// The maximum number of landmarks where none is given.
@@ -66,13 +66,14 @@ pub enum Landmarks {
     Within(Tolerance),
     /// These rows of the source.
     Rows(Vec<usize>),
-    /// This number of points, at most 100. They begin as rows, and move together with the metric: the selector is not used.
+    /// This number of points, at most 100. They begin as rows, and move together with the metric: the
+    /// selector is not used.
     Free(usize),
 }
 
-/// The parameters of a pipeline. The default is what happens when nothing is said, on the command line, in Python and in
-/// [`LandmarkRidge`](crate::LandmarkRidge): the usual number of landmarks, selected by [`Auto`], under
-/// [`KernelParams::usual`], with a cross-validated ridge.
+/// The parameters of a pipeline. The default is what happens when nothing is said, on the command line, in
+/// Python and in [`LandmarkRidge`](crate::LandmarkRidge): the usual number of landmarks, selected by
+/// [`Auto`], under [`KernelParams::usual`], with a cross-validated ridge.
 #[derive(Clone, Debug)]
 pub struct Params<'a> {
     /// The kernel, and how its bandwidth is chosen.
@@ -102,8 +103,8 @@ impl Default for Params<'_> {
     }
 }
 
-/// Run with the usual number of landmarks among `rows` rows: a quarter of them, and at most 100. Where fewer rows are independent
-/// under the kernel, run again with as many as are.
+/// Run with the usual number of landmarks among `rows` rows: a quarter of them, and at most 100. Where fewer
+/// rows are independent under the kernel, run again with as many as are.
 ///
 /// ```
 /// use dpp_nystrom::pipeline::with_usual;
@@ -130,7 +131,8 @@ pub fn with_usual<A>(rows: usize, mut run: impl FnMut(usize) -> Result<A, Error>
 }
 
 impl Params<'_> {
-    /// Run with what is left open decided for a source: the number of landmarks, and whether kernels are compared.
+    /// Run with what is left open decided for a source: the number of landmarks, and whether kernels are
+    /// compared.
     fn settled<A>(
         &self,
         source: &dyn RowSource,
@@ -192,7 +194,8 @@ impl Selected<'_> {
     /// Specify the regression on the landmarks, for rows that are accumulated where they are.
     ///
     /// # Errors
-    /// `ErrorKind::Data` for no target or a constant one; `ErrorKind::Unsupported` for rows with weights; those of the source.
+    /// `ErrorKind::Data` for no target or a constant one; `ErrorKind::Unsupported` for rows with weights;
+    /// those of the source.
     pub fn fit_spec(&self, ridge: Ridge, seed: u64) -> Result<FitSpec, Error> {
         unweighted(self.source(), "a fit in batches")?;
         let landmarks = match &self.sample {
@@ -205,7 +208,8 @@ impl Selected<'_> {
         FitSpec::new(self.source().columns(), landmarks, self.kernel, ridge, seed)
     }
 
-    /// Return the rows that a learned metric was chosen by, and their outputs in standard deviations of the targets.
+    /// Return the rows that a learned metric was chosen by, and their outputs in standard deviations of the
+    /// targets.
     fn judged(&self) -> Option<&(Vec<usize>, Vec<f64>)> {
         self.metric.as_ref().filter(|learned| learned.metric != Metric::One)?.held_out.as_ref()
     }
@@ -229,8 +233,8 @@ pub struct Outcome<'s> {
     pub fitted: Fitted,
     /// Duration of the regression in seconds.
     pub fit_seconds: f64,
-    /// The rows that no choice has seen, on which the [test error](crate::Model::test_error) was measured, and what models predict that
-    /// had no part in them.
+    /// The rows that no choice has seen, on which the [test error](crate::Model::test_error) was measured,
+    /// and what models predict that had no part in them.
     pub held_out: Option<HeldOut>,
     /// Why there is no test error, if there is none.
     pub untested: Option<&'static str>,
@@ -238,18 +242,18 @@ pub struct Outcome<'s> {
 
 /// Choose the bandwidth and select landmarks.
 ///
-/// A bandwidth is cross-validated for a regression on all rows and on the landmarks that are then selected: this selects
-/// landmarks four times and fits four regressions, and takes some 2 · 10⁹ multiply-adds more
-/// ([`SIGMA_GRID`](crate::regression::SIGMA_GRID)). A bandwidth with too few independent rows for the landmarks is not
-/// chosen. With a tolerance it is chosen for 100 landmarks drawn uniformly.
+/// A bandwidth is cross-validated for a regression on all rows and on the landmarks that are then selected:
+/// this selects landmarks four times and fits four regressions, and takes some 2 · 10⁹ multiply-adds more
+/// ([`SIGMA_GRID`](crate::regression::SIGMA_GRID)). A bandwidth with too few independent rows for the
+/// landmarks is not chosen. With a tolerance it is chosen for 100 landmarks drawn uniformly.
 ///
-/// A selector that works in place reads rows where they are stored. For others the rows are read into memory, or a
-/// sample of them if the selector accepts one. So they are for a [`Metric`] that is learned, and the rows of
-/// [`source`](Selected::source) are then scaled or mapped by it.
+/// A selector that works in place reads rows where they are stored. For others the rows are read into memory,
+/// or a sample of them if the selector accepts one. So they are for a [`Metric`] that is learned, and the
+/// rows of [`source`](Selected::source) are then scaled or mapped by it.
 ///
 /// # Errors
-/// `ErrorKind::Unsupported` for more rows than fit; errors of the bandwidth, the metric, the selector and the source;
-/// `ErrorKind::Cancelled`.
+/// `ErrorKind::Unsupported` for more rows than fit; errors of the bandwidth, the metric, the selector and the
+/// source; `ErrorKind::Cancelled`.
 pub fn select<'s>(
     source: &'s dyn RowSource,
     params: &Params<'_>,
@@ -355,7 +359,8 @@ fn in_learned_metric<'s>(
     Ok((learned, rows, kernel))
 }
 
-/// [`select`] among rows in memory, those of them that are not left out, or those of the source where they are. `points` are free landmarks that were learned.
+/// [`select`] among rows in memory, those of them that are not left out, or those of the source where they
+/// are. `points` are free landmarks that were learned.
 fn select_from<'s>(
     source: &'s dyn RowSource,
     memory: Option<Cow<'s, Prepared>>,
@@ -542,10 +547,11 @@ fn in_memory(source: &dyn RowSource, params: &Params<'_>) -> Option<String> {
 
 /// Select landmarks and fit ridge regression on them to all rows.
 ///
-/// The [test error](Model::test_error) is measured on a tenth of the rows that no choice has seen, and so are the
-/// [importances](Model::importances) of columns: metric, kernel, bandwidth and landmarks are chosen by the other rows where targets decide on
-/// them, and the error is that of a model of the other rows. The ridge and the weights of the model are then those of all rows. With fewer than 1,200 rows
-/// two or three tenths are left out of the choices, and each has weights of the other nine.
+/// The [test error](Model::test_error) is measured on a tenth of the rows that no choice has seen, and so are
+/// the [importances](Model::importances) of columns: metric, kernel, bandwidth and landmarks are chosen by
+/// the other rows where targets decide on them, and the error is that of a model of the other rows. The ridge
+/// and the weights of the model are then those of all rows. With fewer than 1,200 rows two or three tenths
+/// are left out of the choices, and each has weights of the other nine.
 ///
 /// # Errors
 /// Those of [`select`] and of [`crate::regression::fit`].
@@ -592,7 +598,8 @@ fn left_out(source: &dyn RowSource, params: &Params<'_>) -> Result<LeftOut, &'st
     }
 }
 
-/// Choose by the rows that are not left out, and fit a model to all rows, and one to the rows without each fold that is left out.
+/// Choose by the rows that are not left out, and fit a model to all rows, and one to the rows without each
+/// fold that is left out.
 fn fit_and_without<'s>(
     source: &'s dyn RowSource,
     params: &Params<'_>,
@@ -628,8 +635,8 @@ fn fit_and_without<'s>(
     Ok((Outcome { selected, fitted, fit_seconds, held_out: None, untested: None }, without))
 }
 
-/// [`fit`] to rows that are read in batches: landmarks are selected from the source's sample, and rows are accumulated
-/// where they are stored.
+/// [`fit`] to rows that are read in batches: landmarks are selected from the source's sample, and rows are
+/// accumulated where they are stored.
 ///
 /// # Errors
 /// Those of [`select`] and of the source.
@@ -659,7 +666,8 @@ pub struct MeasuredError {
     pub rows: usize,
 }
 
-/// Measure the trace error of landmarks over a source: over all rows in memory, or over 65,536 rows of a row store.
+/// Measure the trace error of landmarks over a source: over all rows in memory, or over 65,536 rows of a row
+/// store.
 ///
 /// # Errors
 /// `ErrorKind::Landmarks`, `ErrorKind::Memory`, and errors of the source.

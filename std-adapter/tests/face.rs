@@ -1,5 +1,5 @@
-//! The library's face: kernels and matrices of one's own beside the built-in Gaussian, numbers that are refused, and fits
-//! that are cancelled.
+//! The library's face: kernels and matrices of one's own beside the built-in Gaussian, numbers that are
+//! refused, and fits that are cancelled.
 
 use dpp_nystrom::core::kernel::Kernel;
 use dpp_nystrom::core::{Error as CoreError, GroundSet};
@@ -108,8 +108,8 @@ struct Differs {
     matrix: bool,
 }
 
-/// On pairs alone, a kernel of one's own and a matrix select what the built-in kernel does, and their features and
-/// predictions are the same.
+/// On pairs alone, a kernel of one's own and a matrix select what the built-in kernel does, and their
+/// features and predictions are the same.
 fn agrees(differs: Differs, selector: &(impl Selector + Clone + 'static)) {
     const C: usize = 8;
     let (x, y) = rows(ROWS);

@@ -1,5 +1,6 @@
-//! Classes as outputs on shared landmarks: iris, and nine generated classes, in every exported form. With `DPP_NYSTROM_CLASSES` in the
-//! environment, which names a folder, the exports are left there with some rows and their classes, for `tests/firmware-models`.
+//! Classes as outputs on shared landmarks: iris, and nine generated classes, in every exported form. With
+//! `DPP_NYSTROM_CLASSES` in the environment, which names a folder, the exports are left there with some rows
+//! and their classes, for `tests/firmware-models`.
 
 use dpp_nystrom::model::export::{Bits, Bundle, Exported, Form, Name, With};
 use dpp_nystrom::selectors::Kdpp;

@@ -1,5 +1,5 @@
-//! What a model says of its own predictions, on rows that no choice has seen: coverage of intervals, and the trap of rows far from
-//! all landmarks. Without the data sets these tests name them and skip.
+//! What a model says of its own predictions, on rows that no choice has seen: coverage of intervals, and the
+//! trap of rows far from all landmarks. Without the data sets these tests name them and skip.
 
 use dpp_nystrom::data::table::{self, Table, Target};
 use dpp_nystrom::selectors::Kdpp;
@@ -31,7 +31,8 @@ impl Rows {
     }
 }
 
-/// Return the rows of a data set to learn from, at most 6,000, and the others; none, with a note, where the file is missing.
+/// Return the rows of a data set to learn from, at most 6,000, and the others; none, with a note, where the
+/// file is missing.
 fn split(name: &str, seed: u64) -> Option<[Rows; 2]> {
     let folder = std::env::var_os("DPP_NYSTROM_DATA")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"), PathBuf::from);
@@ -78,8 +79,8 @@ fn intervals_of_90_per_cent_cover_held_out_rows() {
     }
 }
 
-/// The coverage of held-out rows, and their error over that of the best γ, of a learner that chose its own γ three times: after half of the
-/// rows, three quarters, and all.
+/// The coverage of held-out rows, and their error over that of the best γ, of a learner that chose its own γ
+/// three times: after half of the rows, three quarters, and all.
 fn learned<const C: usize, const D: usize>(
     [training, held_out]: &[Rows; 2],
     sigma: f32,
@@ -148,12 +149,13 @@ fn learners_cover_held_out_rows() {
     }
 }
 
-/// Squared errors of held-out rows: what the predictions far outside the range of the targets add to them, and how much of that is in rows
-/// that are flagged.
+/// Squared errors of held-out rows: what the predictions far outside the range of the targets add to them,
+/// and how much of that is in rows that are flagged.
 ///
-/// A row's excess is its squared error less that of the same prediction clamped to the training range. Rows whose prediction is
-/// beyond the range by less than the clamped RMSE have little of it, and are not meant: targets that are cut off, as California
-/// Housing's prices are, are overshot everywhere. The trap is the excess of the others.
+/// A row's excess is its squared error less that of the same prediction clamped to the training range. Rows
+/// whose prediction is beyond the range by less than the clamped RMSE have little of it, and are not meant:
+/// targets that are cut off, as California Housing's prices are, are overshot everywhere. The trap is the
+/// excess of the others.
 fn flagged_rows_hold_the_excess_of_the_trap(name: &str) {
     println!("data, c: held-out RMSE, clamped | rows in the trap of all, their share of the squared error");
     println!("    at 1 %, at 10 %: rows flagged, share of the trap's excess in them, RMSE of the others");
@@ -203,11 +205,13 @@ fn flagged_rows_hold_the_excess_of_the_trap(name: &str) {
             println!("    {:.3}, {:.3}, {others:.3}", count / rows, held / excess);
         }
         let held = flags.map(|flagged| flagged.excess / excess);
-        // The trap: the squared error is mostly that of predictions far outside. They are far from all landmarks.
+        // The trap: the squared error is mostly that of predictions far outside. They are far from all
+        // landmarks.
         if excess > 0.25 * squares {
             assert!(held[0] > 0.9 && held[1] > 0.98, "{name}, {c}: {held:?}");
         }
-        // Targets with heavy tails, as those of cpu.act, are overshot among the landmarks too, where no limit tells.
+        // Targets with heavy tails, as those of cpu.act, are overshot among the landmarks too, where no limit
+        // tells.
         if excess > 0.01 * squares {
             assert!(held[1] > 0.7, "{name}, {c}: {held:?}");
         }

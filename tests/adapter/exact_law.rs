@@ -91,8 +91,8 @@ fn sizes_above_the_rank_are_rejected() {
     assert!(sample.len() == 2 && sample[0] < sample[1]);
 }
 
-/// Return the law of randomly pivoted Cholesky: of all orders in which the rows of a set can be drawn, each in proportion to its
-/// residual, a quotient of determinants.
+/// Return the law of randomly pivoted Cholesky: of all orders in which the rows of a set can be drawn, each
+/// in proportion to its residual, a quotient of determinants.
 fn law_of_pivots(gram: &Gram, n: usize, c: usize) -> Law {
     let members = |set: usize| (0..n).filter(|i| set >> i & 1 == 1).collect::<Vec<_>>();
     let minor: Vec<f64> = (0..1_usize << n)

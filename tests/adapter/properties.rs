@@ -227,7 +227,8 @@ proptest! {
         }
     }
 
-    /// A table of words, gaps and numbers reads as itself: whole, in blocks, by its own recipe, with its columns in another order.
+    /// A table of words, gaps and numbers reads as itself: whole, in blocks, by its own recipe, with its
+    /// columns in another order.
     #[test]
     fn a_table_reads_as_itself(
         rows in prop::collection::vec((prop::option::of(-1e6..1e6_f64), 0..3_usize, any::<f32>()), 2..40),

@@ -1,5 +1,6 @@
-//! The structure of the adapter and of the command line: no circle of files, imports along the order of folders that
-//! `lib.rs` states, nothing imported through the crate's root, few files and few names at the root.
+//! The structure of the adapter and of the command line: no circle of files, imports along the order of
+//! folders that `lib.rs` states, nothing imported through the crate's root, few files and few names at the
+//! root.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -186,4 +187,35 @@ fn the_root_is_small() {
         }
     }
     assert!(names.len() <= NAMES, "{}: {names:?}", names.len());
+}
+
+/// Lines of comments are read on a page beside others; rows of tables and addresses cannot be broken.
+#[test]
+fn comments_are_at_most_110_columns_wide() {
+    fn check(folder: &Path, files: &mut usize) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.ends_with("target") {
+                check(&path, files);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                *files += 1;
+                for (at, line) in fs::read_to_string(&path).unwrap().lines().enumerate() {
+                    let comment = line.trim_start();
+                    let text = comment.trim_start_matches(['/', '!', ' ']);
+                    let whole = text.starts_with('|') || text.starts_with("[`") || text.contains("://");
+                    assert!(
+                        !comment.starts_with("//") || whole || line.chars().count() <= 110,
+                        "{}:{}: a comment of more than 110 columns; break the line",
+                        path.display(),
+                        at + 1
+                    );
+                }
+            }
+        }
+    }
+    let mut files = 0;
+    for part in ["core", "std-adapter", "examples", "tests"] {
+        check(&folder(part), &mut files);
+    }
+    assert!(files > 300, "{files} files");
 }

@@ -1,6 +1,6 @@
 //! Every bound of the theory on kernels small enough to enumerate every set of rows: laws, expectations and
-//! couplings are enumerated, residuals computed by elimination, determinants by expansion. Some kernels are nearly
-//! singular.
+//! couplings are enumerated, residuals computed by elimination, determinants by expansion. Some kernels are
+//! nearly singular.
 
 use dpp_nystrom::Ridge;
 use dpp_nystrom::data::Prepared;
@@ -237,8 +237,8 @@ fn theorem_2_and_corollary_2_hold_for_white_noise() {
     assert!(checked > 500, "{checked}");
 }
 
-/// A counterexample, the reason why the interface takes white noise only: for three rows, two landmarks and noise of
-/// rank one the expectation is 1.232, and Theorem 2 as printed gives 1.00002.
+/// A counterexample, the reason why the interface takes white noise only: for three rows, two landmarks and
+/// noise of rank one the expectation is 1.232, and Theorem 2 as printed gives 1.00002.
 #[test]
 fn theorem_2_is_false_for_other_noise() {
     let (n, c, penalty) = (3, 2, 51.28);
@@ -285,7 +285,8 @@ impl Neighbours<'_> {
         after / (after + before)
     }
 
-    /// Return the expected distance after one step, with `1 - u` for the second chain in case C1 and with the same `u`.
+    /// Return the expected distance after one step, with `1 - u` for the second chain in case C1 and with the
+    /// same `u`.
     fn expected_distance(&self) -> (f64, f64) {
         let states = self.states();
         let (n, c) = (self.gram.n, self.shared.len() + 1);
@@ -327,7 +328,8 @@ impl Neighbours<'_> {
     }
 }
 
-/// One step of the coupling takes neighbours to the expected distance `1 - (1 - α(S, r, t))/(2c(N - c))`, exactly.
+/// One step of the coupling takes neighbours to the expected distance `1 - (1 - α(S, r, t))/(2c(N - c))`,
+/// exactly.
 #[test]
 fn the_coupling_contracts_by_the_factor_of_alpha() {
     for n in 6..=8 {
@@ -440,8 +442,8 @@ fn the_chain_mixes_within_both_bounds() {
     assert!(conditional > 50, "{conditional}");
 }
 
-/// Nine rows, of which every set of three is enumerated: the measurements of chains and samples agree with the
-/// law within the errors given by their effective sample sizes.
+/// Nine rows, of which every set of three is enumerated: the measurements of chains and samples agree with
+/// the law within the errors given by their effective sample sizes.
 #[test]
 fn a_diagnosis_agrees_with_the_enumerated_law() {
     let (n, c) = (9, 3);

@@ -1,5 +1,5 @@
-//! What a model knows of its predictions: residuals and variances against dense formulas without a triangle, and when a learner has
-//! them.
+//! What a model knows of its predictions: residuals and variances against dense formulas without a triangle,
+//! and when a learner has them.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel};
 use dpp_nystrom_core::{
@@ -121,7 +121,8 @@ fn the_variance_is_that_of_the_gaussian_process() {
         close(residual / (1.0 - leverage), targets[left_out] - inner(&phi, &weights));
     }
 
-    // Rows that are added do not count before the next solution; a γ of 0 has no variance, nor has a state that was read.
+    // Rows that are added do not count before the next solution; a γ of 0 has no variance, nor has a state
+    // that was read.
     let before = at(&[1.0, 1.0], &ridge, &mut phi);
     ridge.add(&[1.0; C], 3.0).unwrap();
     ridge.forget(0.5).unwrap();

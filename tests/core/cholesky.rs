@@ -1,4 +1,5 @@
-//! The factor compared with an independent one, over sizes and conditions, and after members were added and removed.
+//! The factor compared with an independent one, over sizes and conditions, and after members were added and
+//! removed.
 
 use dpp_nystrom_core::{Cholesky, Error, FactorMemory, Scalar, Workspace};
 use dpp_nystrom_tests::dense;
@@ -34,8 +35,9 @@ fn residual(rows: &[Vec<f64>], matrix: &[f64]) -> f64 {
     worst
 }
 
-/// Higham, *Accuracy and Stability*, theorem 10.3: `|L Lᵀ - K| <= γ_{n+1} |L| |L|ᵀ`, whose entries are at most
-/// `√(k_ii k_jj)`. `γ_{n+1}` is `(n + 1) u` for `u = ε/2`, with a margin for the rounding of the residual in `f64`.
+/// Higham, *Accuracy and Stability*, theorem 10.3: `|L Lᵀ - K| <= γ_{n+1} |L| |L|ᵀ`, whose entries are at
+/// most `√(k_ii k_jj)`. `γ_{n+1}` is `(n + 1) u` for `u = ε/2`, with a margin for the rounding of the
+/// residual in `f64`.
 fn backward_error<T: Scalar>(n: usize) -> f64 {
     (n + 1) as f64 * (T::EPSILON.to_f64() / 2.0) * 1.01 + n as f64 * f64::EPSILON
 }

@@ -40,9 +40,9 @@ fn log_det_condition<T: Scalar, G: GroundSet<T>>(landmarks: &Landmarks<'_, T, G>
     trace
 }
 
-/// The residuals that a factor may have, in units of `c ε`. With every swap `c/2` rotations are applied to a row of the
-/// factor, and it remains for some `c` swaps: `c²/2` roundings of random sign, which add up to less than `c ε`,
-/// independent of the number of swaps. The largest observed is 0.07.
+/// The residuals that a factor may have, in units of `c ε`. With every swap `c/2` rotations are applied to a
+/// row of the factor, and it remains for some `c` swaps: `c²/2` roundings of random sign, which add up to
+/// less than `c ε`, independent of the number of swaps. The largest observed is 0.07.
 const BOUND: f64 = 0.25;
 
 fn drifts_no_further<T: Scalar>(condition: f64, seed: u64) {
@@ -199,7 +199,8 @@ fn refused_calls_leave_no_trace() {
     assert_eq!(armed(5, &|landmarks| landmarks.refactor()), Error::NotFinite { row: 0, column: 0 });
 }
 
-/// A matrix that becomes singular under the factor: refactoring names the pivot and leaves the factor unchanged.
+/// A matrix that becomes singular under the factor: refactoring names the pivot and leaves the factor
+/// unchanged.
 #[test]
 fn refactoring_a_matrix_that_became_singular_keeps_the_factor() {
     struct Shrinking(std::cell::Cell<bool>);

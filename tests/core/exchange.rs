@@ -1,5 +1,5 @@
-//! Exchanging landmarks with each row, beside other cadences and none: streams that stay as they are, whose target drifts, or whose rows
-//! move.
+//! Exchanging landmarks with each row, beside other cadences and none: streams that stay as they are, whose
+//! target drifts, or whose rows move.
 
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{Exchange, Learner, Random, Scalar};
@@ -44,7 +44,8 @@ fn narrow<T: Scalar>(row: &[f64; D]) -> [T; D] {
     row.map(T::from_f64)
 }
 
-/// The squared error of predictions after the first thousand rows, before each 20th is learned, and the number of exchanges.
+/// The squared error of predictions after the first thousand rows, before each 20th is learned, and the
+/// number of exchanges.
 fn run<T: Scalar>(stream: Stream, lambda: f64, every: usize, seed: u64) -> (f64, u32) {
     let mut learner = Learner::<C, D, Gaussian<T>, T>::new();
     let (mut random, mut numbers) = (Random::seeded(seed), Numbers(Random::seeded(1_000 + seed)));

@@ -1,5 +1,5 @@
-//! Bytes of any content under a checksum that matches: a reader refuses them, or what it returns can be used. Nothing panics; integer
-//! overflow and broken invariants do so in this build.
+//! Bytes of any content under a checksum that matches: a reader refuses them, or what it returns can be used.
+//! Nothing panics; integer overflow and broken invariants do so in this build.
 
 use dpp_nystrom_core::StateHeader;
 use proptest::prelude::*;
@@ -42,7 +42,8 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
     prop::collection::vec(edit, 1..6)
 }
 
-/// Make the changes, and write a length and a checksum that go with them; the length only where it was not changed itself.
+/// Make the changes, and write a length and a checksum that go with them; the length only where it was not
+/// changed itself.
 fn forged(bytes: &[u8], edits: &[Edit]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for edit in edits {

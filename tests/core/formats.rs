@@ -1,5 +1,6 @@
-//! The byte formats are as `core/docs/formats.md` says: the files of `formats/` are taken apart by the tables of that page, without
-//! the core's readers, and are what the core writes today. With `DPP_NYSTROM_BLESS=1` in the environment this test writes the files.
+//! The byte formats are as `core/docs/formats.md` says: the files of `formats/` are taken apart by the tables
+//! of that page, without the core's readers, and are what the core writes today. With `DPP_NYSTROM_BLESS=1`
+//! in the environment this test writes the files.
 
 use dpp_nystrom::data::{Map, Scaler};
 use dpp_nystrom::kernel::{KernelKind, KernelSpec};
@@ -400,7 +401,8 @@ fn a_quantised_model_with_a_map_is_as_the_page_says() {
     let start = read.at(title, "arrays").start;
     let end = read.take("Arrays in 16 bits with a map", start, 4, &letters).next_multiple_of(4);
     assert_eq!(bytes[end..], [0; 4]);
-    // From levels of 32 / 16,383 standard deviations to those of the coordinate: in the map's ratio, 2 to -1, to its rounding.
+    // From levels of 32 / 16,383 standard deviations to those of the coordinate: in the map's ratio, 2 to -1,
+    // to its rounding.
     let map = read.numbers("map");
     assert!((map[0] + 2.0 * map[1]).abs() <= 2.0 && map[0] > 10_000.0, "{map:?}");
     static MAPPED: &[u8] = include_model!("formats/mapped16.bin");
@@ -454,7 +456,8 @@ fn malformed_maps_are_refused() {
     for rank in [0, 2, 3, 1 << 31, u32::MAX] {
         refused(&[(60, rank)]);
     }
-    // Ranks of more coordinates than features, in lengths that fit: 5 + 3 · 1 + 3 + 3 for 2 + 2 · 1 + 3 · 1 + 3.
+    // Ranks of more coordinates than features, in lengths that fit: 5 + 3 · 1 + 3 + 3 for 2 + 2 · 1 + 3 · 1
+    // + 3.
     refused(&[(24, 1), (60, 2)]);
     refused(&[(24, u32::MAX), (60, u32::MAX)]);
     refused(&[(28, u32::MAX), (60, u32::MAX)]);
@@ -683,7 +686,8 @@ fn included_models_are_aligned_and_checked() {
     assert_eq!(ModelBytes::new([]).err(), Some(BytesProblem::Foreign));
 }
 
-/// The triangle by rows times its transpose, or the factor's: entry i, j of `RᵀR` for `upper`, of `LLᵀ` otherwise.
+/// The triangle by rows times its transpose, or the factor's: entry i, j of `RᵀR` for `upper`, of `LLᵀ`
+/// otherwise.
 fn square(triangle: &[f64], c: usize, upper: bool) -> Vec<f64> {
     let mut dense = vec![0.0; c * c];
     let mut next = triangle.iter();

@@ -1,8 +1,9 @@
-//! One seed, one trajectory: with memory on the stack and on the heap, on the desktop and on microcontrollers.
+//! One seed, one trajectory: with memory on the stack and on the heap, on the desktop and on
+//! microcontrollers.
 //!
-//! The firmware's images must give the same results in QEMU (`tests/firmware` compares them): the same landmarks, and
-//! numbers bit for bit. A change of a file changes the results of users' seeds and belongs in the changelog. With
-//! `DPP_NYSTROM_BLESS=1` in the environment this test writes the files.
+//! The firmware's images must give the same results in QEMU (`tests/firmware` compares them): the same
+//! landmarks, and numbers bit for bit. A change of a file changes the results of users' seeds and belongs in
+//! the changelog. With `DPP_NYSTROM_BLESS=1` in the environment this test writes the files.
 
 #[path = "../../examples/firmware/src/bin/accelerometer/monitor.rs"]
 mod monitor;

@@ -1,5 +1,5 @@
-//! What every kernel of the list promises. Tests of the adapter compare its lanes and its gradients, and those of the program its
-//! exported code.
+//! What every kernel of the list promises. Tests of the adapter compare its lanes and its gradients, and
+//! those of the program its exported code.
 
 use dpp_nystrom_core::kernel::{About, Argument, ChosenKernel, Formula, Gaussian, Kernel, KernelKind, Visit};
 use faer::{Mat, Side};

@@ -1,5 +1,5 @@
-//! The chain's law, by enumeration: its transition matrix is reversible with respect to the c-DPP and reaches every
-//! state. `P` is built from the acceptance function that the chain calls.
+//! The chain's law, by enumeration: its transition matrix is reversible with respect to the c-DPP and reaches
+//! every state. `P` is built from the acceptance function that the chain calls.
 
 use dpp_nystrom_core::{Matrix, Scalar};
 use dpp_nystrom_tests::determinant::swap_condition;
@@ -47,8 +47,8 @@ fn check<T: Scalar>(gram: &Gram, c: usize) {
                 );
             }
         }
-        // πP = π. The conditions cancel: a state whose ratios are ill-conditioned is less probable by the same factor.
-        // There remain a few c ε of each entry's own flow, which is at most one.
+        // πP = π. The conditions cancel: a state whose ratios are ill-conditioned is less probable by the
+        // same factor. There remain a few c ε of each entry's own flow, which is at most one.
         for (&probability, next) in pi.iter().zip(advance(pi, &p)) {
             let bound = 100.0 * c as f64 * T::EPSILON.to_f64();
             assert!((next - probability).abs() <= bound, "{rule:?}: {probability} {next}");

@@ -272,7 +272,8 @@ fn bad_input_is_an_error_and_changes_nothing() {
     refused(Standard { target_scale: 0.0, ..standard }, Error::Constant { column: D });
 }
 
-/// A column that does not vary while the scaling is measured, in what single precision can tell, is refused by its name.
+/// A column that does not vary while the scaling is measured, in what single precision can tell, is refused
+/// by its name.
 #[test]
 fn constant_columns_are_refused_by_name() {
     let mut sensor = Sensor::new(1);
@@ -322,7 +323,8 @@ fn constant_columns_are_refused_by_name() {
     assert_eq!(learner.freeze_scaling_allowing(&[0, 1, 2, 3, 4]), Err(Error::Constant { column: 0 }));
 }
 
-/// A row in which a constant feature has another value is unknown to the learner and to its model, and is not learned.
+/// A row in which a constant feature has another value is unknown to the learner and to its model, and is not
+/// learned.
 #[test]
 fn a_constant_that_changes_is_novel() {
     let mut sensor = Sensor::new(1);
@@ -460,8 +462,8 @@ fn a_start_keeps_what_it_finds_when_rank_runs_out() {
     assert_eq!(linear.select(&[[0.0], [2.0], [1.0]], &mut random), Ok(1));
 }
 
-/// The mean of `log det K_CC`, on which the stationary law depends alone, after the stated number of tries and after sixteen
-/// times as many, in standard deviations of the latter.
+/// The mean of `log det K_CC`, on which the stationary law depends alone, after the stated number of tries
+/// and after sixteen times as many, in standard deviations of the latter.
 #[test]
 fn the_stated_tries_suffice() {
     const N: usize = 600;
@@ -658,7 +660,8 @@ fn a_model_goes_on_learning() {
     assert!(exchanged > 0 && solved < 0.05, "{exchanged} {solved}");
 }
 
-/// Coefficients that drift: forgetting against no forgetting, and against relearning from a window of the same memory.
+/// Coefficients that drift: forgetting against no forgetting, and against relearning from a window of the
+/// same memory.
 #[test]
 fn forgetting_follows_a_drift() {
     const LAMBDA: f32 = 0.95;
@@ -700,8 +703,8 @@ fn forgetting_follows_a_drift() {
     assert!(forgets < 0.2 * keeps && forgets < 0.95 * relearns);
 }
 
-/// The cost of an exchange in error and in rows: landmarks from one half of the space are exchanged after 500 noisy rows. A
-/// restart on the new landmarks learns the same 20 or 100 rows that follow.
+/// The cost of an exchange in error and in rows: landmarks from one half of the space are exchanged after 500
+/// noisy rows. A restart on the new landmarks learns the same 20 or 100 rows that follow.
 #[test]
 fn an_exchange_keeps_most_of_what_was_learned() {
     const SEEDS: u32 = 12;

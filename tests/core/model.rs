@@ -1,5 +1,5 @@
-//! Models that take raw rows: compared with the predictor on rows that were standardised by hand, and all inputs that
-//! are refused.
+//! Models that take raw rows: compared with the predictor on rows that were standardised by hand, and all
+//! inputs that are refused.
 
 use dpp_nystrom_core::kernel::{
     ChosenKernel, Gaussian, Laplace, Linear, Matern32, Matern52, Polynomial, RationalQuadratic,

@@ -118,8 +118,9 @@ fn a_dependent_landmark_left_out_is_the_pseudo_inverse() {
     }
 }
 
-/// Under a kernel of rank two a third landmark is rounding error. Where its pivot is just above the bound it is accepted
-/// and does no harm: its features are the error divided by the square root of the error, about `√ε`.
+/// Under a kernel of rank two a third landmark is rounding error. Where its pivot is just above the bound it
+/// is accepted and does no harm: its features are the error divided by the square root of the error, about
+/// `√ε`.
 #[test]
 fn a_landmark_of_noise_does_no_harm() {
     let mut taken = 0;
@@ -135,7 +136,8 @@ fn a_landmark_of_noise_does_no_harm() {
         }
         let rank = landmarks.len();
         taken += usize::from(rank == 3);
-        // The condition of the pair, not the rounding error, determines the accuracy: the worst of these is 10⁴.
+        // The condition of the pair, not the rounding error, determines the accuracy: the worst of these is
+        // 10⁴.
         let (mut phi, mut other) = (vec![0.0; rank], vec![0.0; rank]);
         let nystrom = Nystrom::new(&landmarks);
         for i in 0..40 {

@@ -1,5 +1,5 @@
-//! The order of every sum is part of the result and does not depend on the tiles: factors and substitutions have the bits
-//! of the plain formulas.
+//! The order of every sum is part of the result and does not depend on the tiles: factors and substitutions
+//! have the bits of the plain formulas.
 
 use dpp_nystrom_core::{Cholesky, Error, Scalar};
 use dpp_nystrom_host::heap::Heap;

@@ -1,9 +1,10 @@
 //! `f32` and `f64` follow the same path from the same seed.
 //!
-//! This is expected: slots and rows are drawn in integers, and the acceptance compares the same 32 bits, rounded to 24 in
-//! `f32`, with a probability that differs by some `c ε` times its condition, here below 10⁻⁵. The paths separate only if
-//! a draw falls into that gap: over 500 steps with a probability of a few in a thousand. Separated paths stay separate,
-//! so the test also shows that only the comparison depends on the precision.
+//! This is expected: slots and rows are drawn in integers, and the acceptance compares the same 32 bits,
+//! rounded to 24 in `f32`, with a probability that differs by some `c ε` times its condition, here below
+//! 10⁻⁵. The paths separate only if a draw falls into that gap: over 500 steps with a probability of a few in
+//! a thousand. Separated paths stay separate, so the test also shows that only the comparison depends on the
+//! precision.
 
 use dpp_nystrom_core::{Chain, Landmarks, Matrix, Random, Scalar, Step, kernel::Gaussian, start};
 use dpp_nystrom_core::{GroundSet, Points, Rule};

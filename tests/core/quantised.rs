@@ -1,5 +1,5 @@
-//! Quantised models compared with the same formulas in `f64`: the stated error on models and rows of every shape, the ends
-//! of all ranges, and all inputs that are refused.
+//! Quantised models compared with the same formulas in `f64`: the stated error on models and rows of every
+//! shape, the ends of all ranges, and all inputs that are refused.
 
 use dpp_nystrom_core::{Error, FALL, POWERS, QuantisedMap, QuantisedModel, QuantisedParts};
 
@@ -119,8 +119,8 @@ impl Owned {
         terms.sum()
     }
 
-    /// Return the error that the module states: a fraction of the sum of the weights' magnitudes, and the rounding of the
-    /// result.
+    /// Return the error that the module states: a fraction of the sum of the weights' magnitudes, and the
+    /// rounding of the result.
     fn bound(&self, exact: f64) -> f64 {
         let size: f64 = self.weights.iter().map(|&weight| f64::from(weight).abs()).sum();
         2e-8 * size + f64::from(f32::EPSILON) * exact.abs()
@@ -177,7 +177,8 @@ fn the_error_is_the_stated_one() {
     assert!(worst > 0.3 && seen > 2_000, "{worst} {seen}");
 }
 
-/// A random model of `dim` features with a map of this rank, whose rows are as large as they may be or far smaller.
+/// A random model of `dim` features with a map of this rank, whose rows are as large as they may be or far
+/// smaller.
 fn with_map(noise: &mut Noise, dim: usize, rank: usize, reach: f64) -> Owned {
     let most = if noise.below(2) == 0 { 65_536 / dim as u64 } else { 1_000 / dim as u64 }.min(32_767);
     let rows = (0..dim * rank).map(|_| (noise.below(2 * most + 1) as i64 - most as i64) as i16).collect();

@@ -1,5 +1,5 @@
-//! A chain that stops and resumes gives the same results bit for bit as one that does not stop. Memory with another state
-//! is refused.
+//! A chain that stops and resumes gives the same results bit for bit as one that does not stop. Memory with
+//! another state is refused.
 
 use dpp_nystrom_core::{Acceptance, GroundSet, Matrix};
 use dpp_nystrom_core::{
@@ -13,8 +13,8 @@ use rand_core::Rng;
 
 const C: usize = 8;
 
-/// Run without a stop, or in parts between which only the memory and, as text, the counters, the rule and the generator
-/// are kept.
+/// Run without a stop, or in parts between which only the memory and, as text, the counters, the rule and the
+/// generator are kept.
 fn run<T: Scalar>(rule: Rule, parts: &[u64]) -> (Snapshot, Progress, Random) {
     let rows: Vec<T> = normal_points(40, 3, 61);
     let ground = Points::new(&rows, 3, Gaussian::new(T::ONE).unwrap()).unwrap();
@@ -197,8 +197,8 @@ fn the_memory_of_another_ground_set_is_refused() {
     assert_eq!(resumed_on(&mut room, &few, 3).unwrap_err(), Error::ForeignState);
 }
 
-/// Under a Gaussian kernel every diagonal entry is one: the diagonal alone distinguishes neither ground sets nor
-/// members.
+/// Under a Gaussian kernel every diagonal entry is one: the diagonal alone distinguishes neither ground sets
+/// nor members.
 #[test]
 fn the_memory_of_other_points_under_a_kernel_of_constant_diagonal_is_refused() {
     let rows: Vec<f64> = normal_points(20, 2, 63);

@@ -1,5 +1,5 @@
-//! Ridge regression compared with references in `f64`: exact kernel ridge regression, the paper's normal equations, least
-//! squares by QR.
+//! Ridge regression compared with references in `f64`: exact kernel ridge regression, the paper's normal
+//! equations, least squares by QR.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel, Matern32};
 use dpp_nystrom_core::{
@@ -390,7 +390,8 @@ fn elimination_f32(mut system: Vec<f32>, mut right: Vec<f32>) -> Vec<f32> {
     right
 }
 
-/// Points in pairs `distance` apart under bandwidth 1, so that `K_CC` of the pairs is nearly singular, and other points.
+/// Points in pairs `distance` apart under bandwidth 1, so that `K_CC` of the pairs is nearly singular, and
+/// other points.
 fn paired(distance: f64, seed: u64) -> Data<f32> {
     let mut data = Data::<f32>::smooth(120, 2, seed);
     for pair in 0..6 {
@@ -403,9 +404,10 @@ fn paired(distance: f64, seed: u64) -> Data<f32> {
 
 const PAIRS: [usize; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
 
-/// Return the largest error at forty new points of a fit in `f32`, of the naive one on the same landmarks, and of the
-/// naive one on all of [`PAIRS`]. The reference is a fit in `f64` on the landmarks that `f32` can distinguish: a function
-/// of the difference of two equal rows cannot be represented, which is not an error of the solver.
+/// Return the largest error at forty new points of a fit in `f32`, of the naive one on the same landmarks,
+/// and of the naive one on all of [`PAIRS`]. The reference is a fit in `f64` on the landmarks that `f32` can
+/// distinguish: a function of the difference of two equal rows cannot be represented, which is not an error
+/// of the solver.
 fn errors_of_pairs(distance: f64, ridge: f32) -> (Fit<f32>, [f64; 3]) {
     let (kernel, wide_kernel) = (Gaussian::new(1.0_f32).unwrap(), Gaussian::new(1.0_f64).unwrap());
     let data = paired(distance, 108);
@@ -437,8 +439,8 @@ fn nearly_singular_landmarks_in_f32_predict_like_the_reference() {
         for ridge in ridges {
             let (fit, [error, naive, _]) = errors_of_pairs(distance, ridge);
             assert!(fit.members.len() > 6, "nothing is nearly singular");
-            // Entries of the kernel are rounded by ε/2 and divided by a pivot that may be as small as √(c ε): the
-            // accuracy of features and predictions is about √ε ‖β‖.
+            // Entries of the kernel are rounded by ε/2 and divided by a pivot that may be as small as √(c ε):
+            // the accuracy of features and predictions is about √ε ‖β‖.
             let norm = f64::from(fit.beta.iter().map(|beta| beta * beta).sum::<f32>().sqrt());
             let bound = 8.0 * f64::from(f32::EPSILON).sqrt() * norm;
             assert!(error < bound, "{error:e} {bound:e}");
@@ -460,8 +462,8 @@ fn landmarks_that_f32_cannot_tell_apart_are_left_out_and_cost_nothing() {
     }
 }
 
-/// A regularisation of 10⁻¹⁰ in `f32`, as large as the smallest squared singular value: it halves that component, and a
-/// sum of products would have lost it.
+/// A regularisation of 10⁻¹⁰ in `f32`, as large as the smallest squared singular value: it halves that
+/// component, and a sum of products would have lost it.
 #[test]
 fn a_tiny_ridge_counts_in_f32() {
     const C: usize = 6;
@@ -513,8 +515,8 @@ fn a_tiny_ridge_counts_in_f32() {
     assert!((along(&plain.map(f64::from)) - 1.0).abs() < 0.1, "{plain:?}");
 }
 
-/// Two clusters so far apart that the kernel between them is tiny, from 8 to 20 bandwidths: its square is normal,
-/// subnormal or zero in `f32`, and rows must be learned equally well in all three cases.
+/// Two clusters so far apart that the kernel between them is tiny, from 8 to 20 bandwidths: its square is
+/// normal, subnormal or zero in `f32`, and rows must be learned equally well in all three cases.
 #[test]
 fn rows_far_from_a_landmark_are_learned() {
     let kernel = Gaussian::new(1.0_f32).unwrap();

@@ -1,5 +1,5 @@
-//! After a million tries the factor is still that of its landmarks, with and without refactoring on the way, and no
-//! residual at the level of rounding is ever admitted.
+//! After a million tries the factor is still that of its landmarks, with and without refactoring on the way,
+//! and no residual at the level of rounding is ever admitted.
 
 use dpp_nystrom_core::{
     Acceptance, Error, Evaluate, GroundSet, Landmarks, OneByOne, OpenSlot, Proposal, Random, SlotChain,
@@ -21,9 +21,9 @@ const LONG: u64 = 1_000_000;
 /// The chain refactors after this many slots.
 const PERIOD: u64 = 8 * C as u64;
 
-/// The residuals that a factor may have, in units of `c ε`. A row is rotated some 200 times between two refactorings:
-/// roundings of random sign, which add up to 14 of them, and `c` is 24. The largest observed is 0.14, also without
-/// refactoring.
+/// The residuals that a factor may have, in units of `c ε`. A row is rotated some 200 times between two
+/// refactorings: roundings of random sign, which add up to 14 of them, and `c` is 24. The largest observed is
+/// 0.14, also without refactoring.
 const BOUND: f64 = 0.5;
 
 /// Return `n` rows whose linear kernel has this spectrum, up to the rounding of the rows.
@@ -52,8 +52,8 @@ fn residual<T: Lane>(landmarks: &Landmarks<'_, T, Ground<'_, T>>) -> f64 {
     (difference / norm).sqrt() / (landmarks.len() as f64 * T::EPSILON.to_f64())
 }
 
-/// Return the difference of `log det` between the landmarks' factor and a fresh one, in units of `c ε (1 + tr K⁻¹)`: the
-/// effect of `c ε ‖K‖` on it, and its own rounding.
+/// Return the difference of `log det` between the landmarks' factor and a fresh one, in units of
+/// `c ε (1 + tr K⁻¹)`: the effect of `c ε ‖K‖` on it, and its own rounding.
 fn log_det_apart<T: Lane>(landmarks: &Landmarks<'_, T, Ground<'_, T>>) -> f64 {
     let count = landmarks.len();
     let mut room = Room::new(count);
@@ -233,7 +233,8 @@ fn a_million_tries_do_not_wear_out_an_ill_conditioned_factor_in_f32() {
     stays::<f32>(26, 1e4, 1e3);
 }
 
-/// Beyond the precision of `f32`: residuals are at the level of rounding, and those below the bound are rejected.
+/// Beyond the precision of `f32`: residuals are at the level of rounding, and those below the bound are
+/// rejected.
 #[test]
 fn nothing_under_the_floor_is_admitted_where_f32_is_at_its_end() {
     let rows: Vec<f32> = rows(30, 1e8, 103);
@@ -270,8 +271,8 @@ fn unattended<T: Lane>(n: usize, spectrum: f64) -> [f64; 3] {
     })
 }
 
-/// A row remains for some `c` slots and is rotated with each. A row that leaves takes its rounding errors with it, so
-/// that drift is bounded even without refactoring.
+/// A row remains for some `c` slots and is rotated with each. A row that leaves takes its rounding errors
+/// with it, so that drift is bounded even without refactoring.
 #[test]
 fn drift_is_bounded_without_refactoring() {
     for (name, seen, bound) in [

@@ -1,10 +1,10 @@
-//! The open-slot chain's law, by enumeration: a step of one, two or three tries is reversible with respect to the c-DPP.
+//! The open-slot chain's law, by enumeration: a step of one, two or three tries is reversible with respect to
+//! the c-DPP.
 //!
-//! `P` uses the residuals and thresholds that the chain computes: the probability of a try is the measure of the `u` for
-//! which the production residual exceeds the production threshold of the slot after the tries before it (see
-//! `slot_transition`). Where a probability is below the 2⁻³² of a draw, as among near-duplicates, this is the law of ideal
-//! draws.
-//! near-duplicates, this is the law of ideal draws.
+//! `P` uses the residuals and thresholds that the chain computes: the probability of a try is the measure of
+//! the `u` for which the production residual exceeds the production threshold of the slot after the tries
+//! before it (see `slot_transition`). Where a probability is below the 2⁻³² of a draw, as among
+//! near-duplicates, this is the law of ideal draws. near-duplicates, this is the law of ideal draws.
 
 use dpp_nystrom_core::{Acceptance, GroundSet, Landmarks, OpenSlot, start};
 use dpp_nystrom_host::simd::Lane;
@@ -75,8 +75,8 @@ fn check<T: Lane>(gram: &Gram, c: usize, evaluator: &mut Evaluator<T>) {
                 let bound = 100.0 * c as f64 * T::EPSILON.to_f64();
                 assert!((next - probability).abs() <= bound, "{context}: {probability} {next}");
             }
-            // One sequence of tries, or one matrix after the other: the same law. The residual of an occupant that has
-            // entered and of one that was there before differ only in rounding.
+            // One sequence of tries, or one matrix after the other: the same law. The residual of an occupant
+            // that has entered and of one that was there before differ only in rounding.
             let again = powers(&ground, c, tries, acceptance, evaluator);
             for (i, (row, again)) in p.iter().zip(&again).enumerate() {
                 let worst = conditions[i].iter().copied().fold(0.0, f64::max);
@@ -127,8 +127,8 @@ fn reversible_with_one_landmark_or_all_but_one() {
     }
 }
 
-/// The measure is that of an interval from 0 only if the threshold does not decrease in `u`. It is never below the
-/// rounding error.
+/// The measure is that of an interval from 0 only if the threshold does not decrease in `u`. It is never
+/// below the rounding error.
 #[test]
 fn the_threshold_rises_with_u_from_the_floor() {
     fn check<T: Lane>() {

@@ -11,8 +11,8 @@ use dpp_nystrom_tests::snapshot::Snapshot;
 const C: usize = 12;
 const DIM: usize = 3;
 
-/// Run these parts, one after the other. If the chain `stops`, only the memory and, as text, the counters and the
-/// generator are kept between them.
+/// Run these parts, one after the other. If the chain `stops`, only the memory and, as text, the counters and
+/// the generator are kept between them.
 fn run<T: Lane>(
     evaluator: &mut Evaluator<T>,
     tries: usize,

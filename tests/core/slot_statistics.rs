@@ -1,5 +1,5 @@
-//! Draws of the open-slot chain follow the c-DPP. Every chain gives one draw, so that draws are independent and a
-//! chi-square test on their counts is valid.
+//! Draws of the open-slot chain follow the c-DPP. Every chain gives one draw, so that draws are independent
+//! and a chi-square test on their counts is valid.
 
 use dpp_nystrom_core::{Acceptance, Landmarks, Random, Scan, SlotChain, start};
 use dpp_nystrom_host::simd::Lane;
@@ -15,8 +15,9 @@ const DRAWS: usize = 20_000;
 /// Three slots: two with all their tries, and one that is cut short.
 const TRIES: u64 = 2 * dpp_nystrom_core::TRIES as u64 + 7;
 
-/// Starting from exact draws of π, in an order drawn uniformly, a few steps give draws of π, if π is stationary.
-/// (In ascending order a systematic scan would open the largest row first: a choice that depends on the set.)
+/// Starting from exact draws of π, in an order drawn uniformly, a few steps give draws of π, if π is
+/// stationary. (In ascending order a systematic scan would open the largest row first: a choice that depends
+/// on the set.)
 fn stationary<T: Lane>(name: &str, gram: &Gram, c: usize) {
     let rows: Vec<T> = gram.points();
     let ground = linear(&rows, gram.n);

@@ -1,4 +1,5 @@
-//! `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` tests the open-slot chain at a realistic size, as it does the swap chain.
+//! `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` tests the open-slot chain at a realistic size, as it does the
+//! swap chain.
 
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom_core::{Acceptance, GroundSet, Landmarks, Nystrom, Points, Random, SlotChain, start};

@@ -1,4 +1,5 @@
-//! The open-slot chain implements its transition matrix: which numbers it draws and how it uses them, with every evaluator.
+//! The open-slot chain implements its transition matrix: which numbers it draws and how it uses them, with
+//! every evaluator.
 
 use dpp_nystrom_core::{
     Acceptance, Error, Evaluate, GroundSet, Landmarks, Matrix, OneByOne, OpenSlot, Progress, Proposal,
@@ -86,8 +87,8 @@ fn frozen_states_follow_their_rows_with_early_rejection() {
     frozen_states_follow_their_rows::<f32>(&Gram::well_conditioned(12), 11, 3_000, 87);
 }
 
-/// Return six orthogonal rows of lengths 1, √2, … √6: K = diag(1, 2, 3, 4, 5, 6) up to the rounding of the square
-/// roots.
+/// Return six orthogonal rows of lengths 1, √2, … √6: K = diag(1, 2, 3, 4, 5, 6) up to the rounding of the
+/// square roots.
 fn diagonal<T: Lane>() -> Vec<T> {
     (0..36).map(|at| if at % 7 == 0 { T::from_count(at / 7 + 1).sqrt() } else { T::ZERO }).collect()
 }
@@ -143,8 +144,8 @@ fn every_slot_and_row_is_met() {
                 assert_eq!(step_by::<f32>(acceptance, &[slot(at), row(entering), 0]), outcome);
             }
         }
-        // The first and the last draws. (A draw of 0 is rejected by Lemire's rule for a bound of 6, since 2³² is
-        // not a multiple of it: 2³² mod 6 is 4, the remainder of draw 1 is 6.)
+        // The first and the last draws. (A draw of 0 is rejected by Lemire's rule for a bound of 6, since 2³²
+        // is not a multiple of it: 2³² mod 6 is 4, the remainder of draw 1 is 6.)
         assert_eq!(step_by::<f64>(acceptance, &[0, 1, 0]), (1, vec![1, 0]));
         assert_eq!(step_by::<f64>(acceptance, &[u32::MAX, u32::MAX, 0]), (1, vec![3, 5]));
     }
@@ -329,8 +330,8 @@ fn a_step_draws_two_numbers_for_each_try_and_one_for_a_random_slot() {
     }
 }
 
-/// A systematic scan differs from a random one in the order of the slots alone: each step is that of a random scan that
-/// has drawn the slot whose landmark was opened longest ago. A resumed chain knows which that is.
+/// A systematic scan differs from a random one in the order of the slots alone: each step is that of a random
+/// scan that has drawn the slot whose landmark was opened longest ago. A resumed chain knows which that is.
 #[test]
 fn a_systematic_scan_opens_the_slot_that_has_waited_longest() {
     const C: usize = 5;

@@ -1,4 +1,5 @@
-//! Initial sets of landmarks: their laws, and the treatment of duplicates, dependent rows and rows that cannot be read.
+//! Initial sets of landmarks: their laws, and the treatment of duplicates, dependent rows and rows that
+//! cannot be read.
 
 use dpp_nystrom_core::kernel::{Gaussian, Linear};
 use dpp_nystrom_core::{Error, GroundSet, Landmarks, Matrix, Points, Random, start};
@@ -111,8 +112,8 @@ fn a_start_adds_to_the_landmarks_there_are() {
     assert_eq!(landmarks.members(), [1, 2]);
 }
 
-/// Return the law of three seeds in order: the first uniform, each next with probability proportional to the squared
-/// distance from the nearest before it.
+/// Return the law of three seeds in order: the first uniform, each next with probability proportional to the
+/// squared distance from the nearest before it.
 fn seeding_law(n: usize, distance: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     let mut law = vec![0.0; n * n * n];
     for i in 0..n {
@@ -236,8 +237,8 @@ fn duplicates_only_have_rank_one() {
 
 #[test]
 fn the_rank_of_a_linear_kernel_is_found() {
-    // Points in the plane, no two of them nearly parallel: rounding could otherwise make a third dimension that is
-    // just above the bound.
+    // Points in the plane, no two of them nearly parallel: rounding could otherwise make a third dimension
+    // that is just above the bound.
     let rows = [1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 0.0, 0.0, 3.0, -1.0, 1.0, -2.0, -2.0, 0.0, 0.0];
     let ground = Points::new(&rows, 2, Linear).unwrap();
     for seed in 0..20 {
@@ -349,8 +350,8 @@ impl GroundSet<f64> for Unplugged {
     }
 }
 
-/// Break one read, or all from it on, at every point: a start that reads it stops with [`Error::NotFinite`] and has
-/// changed nothing.
+/// Break one read, or all from it on, at every point: a start that reads it stops with [`Error::NotFinite`]
+/// and has changed nothing.
 fn every_broken_read_is_reported(
     call: impl Fn(&mut Landmarks<'_, f64, Unplugged>) -> Result<(), Error>,
 ) -> usize {

@@ -1,5 +1,5 @@
-//! Draws follow the c-DPP. Every chain gives one draw, so draws are independent and a chi-square test on their counts is
-//! valid; it is not valid along a path.
+//! Draws follow the c-DPP. Every chain gives one draw, so draws are independent and a chi-square test on
+//! their counts is valid; it is not valid along a path.
 
 use dpp_nystrom_core::{Chain, Landmarks, Matrix, Random, Rule, Scalar, start};
 use dpp_nystrom_tests::ground::Gram;

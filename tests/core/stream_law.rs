@@ -1,8 +1,9 @@
-//! The law of the stream chain, by enumeration: over rows that are streamed with replacement it is reversible with respect
-//! to their c-DPP, uniform or weighted.
+//! The law of the stream chain, by enumeration: over rows that are streamed with replacement it is reversible
+//! with respect to their c-DPP, uniform or weighted.
 //!
-//! `P` consists of production steps alone: the probability of a slot, a row and a landmark is the share of the 2³² draws for
-//! the acceptance with which the row is admitted. The enumeration around it is the chain's definition.
+//! `P` consists of production steps alone: the probability of a slot, a row and a landmark is the share of
+//! the 2³² draws for the acceptance with which the row is admitted. The enumeration around it is the chain's
+//! definition.
 
 use dpp_nystrom_core::{Acceptance, Scalar};
 use dpp_nystrom_tests::determinant::swap_condition;

@@ -1,4 +1,5 @@
-//! A chain over a stream that stops and goes on, from its memory or from bytes: the same bits as without the stop.
+//! A chain over a stream that stops and goes on, from its memory or from bytes: the same bits as without the
+//! stop.
 
 use dpp_nystrom_core::kernel::{Gaussian, Linear};
 use dpp_nystrom_core::{

@@ -1,5 +1,5 @@
-//! Draws of the stream chain follow their law. Every chain gives one draw, so that draws are independent and a chi-square
-//! test on their counts is valid.
+//! Draws of the stream chain follow their law. Every chain gives one draw, so that draws are independent and
+//! a chi-square test on their counts is valid.
 
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{Acceptance, Random, Scalar, StreamChain, Workspace};
@@ -47,8 +47,9 @@ fn a_few_rows_keep_the_law() {
     stationary::<f64>("all but one", &Gram::well_conditioned(6), 5);
 }
 
-/// Two landmarks of a stream uniform on [0, 1) have the density `1 - k(x, y)²` up to its integral, defined without a ground
-/// set. The chain starts at the first two rows, whose density is 1, and has a burn-in to forget them.
+/// Two landmarks of a stream uniform on [0, 1) have the density `1 - k(x, y)²` up to its integral, defined
+/// without a ground set. The chain starts at the first two rows, whose density is 1, and has a burn-in to
+/// forget them.
 #[test]
 fn two_landmarks_of_a_continuous_stream_have_their_density() {
     const CELLS: usize = 6;

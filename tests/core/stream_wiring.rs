@@ -1,5 +1,5 @@
-//! The stream chain treats each row as documented: it equals the open-slot chain step for step, and it appends, rejects and
-//! refuses rows.
+//! The stream chain treats each row as documented: it equals the open-slot chain step for step, and it
+//! appends, rejects and refuses rows.
 
 use dpp_nystrom_core::kernel::{Gaussian, Kernel, Linear, Polynomial};
 use dpp_nystrom_core::{
@@ -21,8 +21,9 @@ fn snapshot<T: Scalar, K: Kernel<T>>(
     (bits(chain.rows()), chain.members().to_vec(), FactorSnapshot::new(chain.factor()), chain.progress())
 }
 
-/// With the same draws, one try per slot and a random scan: bit for bit the chain over stored rows, refactorings
-/// included. (The occupant itself is left out: the stream chain cannot distinguish it from a copy.)
+/// With the same draws, one try per slot and a random scan: bit for bit the chain over stored rows,
+/// refactorings included. (The occupant itself is left out: the stream chain cannot distinguish it from a
+/// copy.)
 fn as_the_open_slot_chain<T: Scalar>() {
     const N: usize = 40;
     const C: usize = 6;
@@ -187,7 +188,8 @@ fn an_error_leaves_landmarks_counters_and_generator() {
             );
         }
         assert_eq!(snapshot(&chain), snapshot(&twin));
-        // A kernel value that is not finite is found after the slot was opened: the same landmarks, in another order.
+        // A kernel value that is not finite is found after the slot was opened: the same landmarks, in
+        // another order.
         let before = (bits(chain.rows()), chain.log_det(), chain.progress());
         let offer = chain.offer(&[1e30, 0.0], &mut random);
         assert!(matches!(offer, Err(Error::NotFinite { row: 100, .. })), "{offer:?}");

@@ -1,8 +1,8 @@
 //! Every swap ratio is the quotient of two determinants.
 //!
-//! The determinants of integer Gram matrices are exact, so the error of a ratio from a Cholesky factor is rounding alone:
-//! the factor is exact for a matrix perturbed by a small multiple of `c ε √(k_ii k_jj)`, and `swap_condition` is the effect
-//! of that on the ratio.
+//! The determinants of integer Gram matrices are exact, so the error of a ratio from a Cholesky factor is
+//! rounding alone: the factor is exact for a matrix perturbed by a small multiple of `c ε √(k_ii k_jj)`, and
+//! `swap_condition` is the effect of that on the ratio.
 
 use dpp_nystrom_core::{Acceptance, GroundSet, Landmarks, Matrix, Points, Scalar, kernel::Gaussian, start};
 use dpp_nystrom_tests::determinant::{determinant, exact_determinant, principal, swap_condition};
@@ -11,8 +11,8 @@ use dpp_nystrom_tests::room::Room;
 use dpp_nystrom_tests::snapshot::Snapshot;
 use dpp_nystrom_tests::subsets::subsets;
 
-/// The backward error of a factor's row of up to `c` rotations and of a forward substitution of up to `c` terms, in units
-/// of `c ε`. The largest observed here is 0.6.
+/// The backward error of a factor's row of up to `c` rotations and of a forward substitution of up to `c`
+/// terms, in units of `c ε`. The largest observed here is 0.6.
 const PERTURBATION: f64 = 2.0;
 
 /// Visit every state in two orders of its members, every slot and every candidate.
@@ -92,8 +92,8 @@ fn ratios_of_near_duplicates_are_quotients_of_exact_determinants() {
 
 #[test]
 fn a_well_conditioned_ratio_is_right_to_a_few_units_in_the_last_place() {
-    // The relative bound without a condition number, so that a fault in `swap_condition` cannot hide one of the
-    // code: at n = 6, c = 3 conditions are below 500.
+    // The relative bound without a condition number, so that a fault in `swap_condition` cannot hide one of
+    // the code: at n = 6, c = 3 conditions are below 500.
     let gram = Gram::well_conditioned(6);
     let entries: Vec<f64> = gram.to();
     let ground = Matrix::new(&entries).unwrap();
@@ -140,8 +140,8 @@ fn proposing_a_swap_changes_nothing() {
     });
 }
 
-/// `log det` changes by the computed ratio. No condition enters: the rotations preserve the product of the pivots, so
-/// that only `c` relative errors of a few ε and the rounding of the sum of logarithms remain.
+/// `log det` changes by the computed ratio. No condition enters: the rotations preserve the product of the
+/// pivots, so that only `c` relative errors of a few ε and the rounding of the sum of logarithms remain.
 fn announced_is_what_happens<T: Scalar>(gram: &Gram, c: usize) {
     let entries: Vec<T> = gram.to();
     let ground = Matrix::new(&entries).unwrap();
@@ -207,8 +207,8 @@ fn a_dependent_row_has_ratio_zero_and_is_never_accepted() {
     assert!((swap.ratio() - 1.0).abs() < 1e-14);
 }
 
-/// Four pairs of equal points: the residual of a row whose equal remains is only rounding, of either sign, and must
-/// count as zero.
+/// Four pairs of equal points: the residual of a row whose equal remains is only rounding, of either sign,
+/// and must count as zero.
 fn the_equal_of_a_landmark_has_no_ratio<T: Scalar>() {
     let rows: Vec<T> = normal_points(4, 3, 6);
     let rows: Vec<T> = rows.chunks(3).flat_map(|row| [row, row].concat()).collect();

@@ -1,4 +1,5 @@
-//! Several targets: each must get what an accumulator of its own gets, bit for bit; and version 2 of the state bytes.
+//! Several targets: each must get what an accumulator of its own gets, bit for bit; and version 2 of the
+//! state bytes.
 
 use dpp_nystrom_core::{
     BytesProblem, Error, Origin, RidgeRegression, Scalar, StateHeader, state_bytes, state_bytes_of,

@@ -1,5 +1,5 @@
-//! `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` for landmarks of the c-DPP: exact, and computable from eigenvalues alone, so
-//! that it tests the sampler at a realistic size.
+//! `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` for landmarks of the c-DPP: exact, and computable from
+//! eigenvalues alone, so that it tests the sampler at a realistic size.
 
 use dpp_nystrom_core::{
     Acceptance, Chain, GroundSet, Landmarks, Matrix, Nystrom, Points, Random, Rule, Scalar, kernel::Gaussian,
@@ -18,8 +18,8 @@ const CHAINS: u64 = 800;
 /// Twice the burn-in of the means: after 3,000 steps they have converged.
 const STEPS: u64 = 6_000;
 
-/// Return Gaussian entries, bandwidth 2, of 300 normal points in three dimensions. The spectrum decays from 173 to 0.2
-/// over the first 25 eigenvalues.
+/// Return Gaussian entries, bandwidth 2, of 300 normal points in three dimensions. The spectrum decays from
+/// 173 to 0.2 over the first 25 eigenvalues.
 fn gaussian_matrix() -> Vec<f64> {
     let rows: Vec<f64> = normal_points(N, 3, 41);
     let points = Points::new(&rows, 3, Gaussian::new(2.0).unwrap()).unwrap();
@@ -43,7 +43,8 @@ fn trace_errors<T: Scalar>(entries: &[f64], rule: Rule, steps: u64) -> Vec<f64> 
         .collect()
 }
 
-/// Return the difference of the mean from its expectation in standard errors, and the relative standard error.
+/// Return the difference of the mean from its expectation in standard errors, and the relative standard
+/// error.
 fn deviation(errors: &[f64], expected: f64) -> (f64, f64) {
     let (mean, error) = mean_and_error(errors);
     println!("mean {mean:.4} ± {error:.4}, expected {expected:.4}");

@@ -1,4 +1,5 @@
-//! Ground sets whose rows may fail to be read, and what does not fit a call: each is an error, and not a number.
+//! Ground sets whose rows may fail to be read, and what does not fit a call: each is an error, and not a
+//! number.
 
 use dpp_nystrom_core::kernel::{Gaussian, Laplace, Linear};
 use dpp_nystrom_core::{
@@ -42,8 +43,8 @@ impl TryGroundSet<f64> for Bus<'_> {
     }
 }
 
-/// Fail each read of a call in turn, until the call succeeds: every failure is [`Error::Read`]. `kept` checks the state
-/// after each. Return how many reads failed.
+/// Fail each read of a call in turn, until the call succeeds: every failure is [`Error::Read`]. `kept` checks
+/// the state after each. Return how many reads failed.
 fn each_read<A>(
     ground: &Bus<'_>,
     mut call: impl FnMut() -> Result<A, Error>,

@@ -144,8 +144,8 @@ fn every_slot_and_candidate_is_met() {
             assert_eq!(after, [members[1 - at], entering]);
         }
     }
-    // The first and the last draws: 2³² - 1 is the last candidate. (A draw of 0 is rejected by Lemire's rule for a
-    // bound of 3, since 2³² is not a multiple of it; 1 is the first that is kept.)
+    // The first and the last draws: 2³² - 1 is the last candidate. (A draw of 0 is rejected by Lemire's rule
+    // for a bound of 3, since 2³² is not a multiple of it; 1 is the first that is kept.)
     let first = (Step::Accepted { leaving: 3, entering: 0 }, vec![1, 0]);
     assert_eq!(step_by::<f64>(Rule::METROPOLIS, &[0, 1, 0]), first);
     assert_eq!(step_by::<f64>(Rule::METROPOLIS, &[0, 0, 1, 0]), first);

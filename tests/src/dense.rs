@@ -33,8 +33,8 @@ pub fn cholesky(matrix: &[f64], n: usize) -> Vec<f64> {
     (0..n * n).map(|at| if at % n <= at / n { lower[(at / n, at % n)] } else { 0.0 }).collect()
 }
 
-/// Solve `matrix x = right` for a square matrix that is not singular. Not by faer 0.24's LU with full pivoting, which
-/// can leave residuals of a tenth at order 7, and NaN.
+/// Solve `matrix x = right` for a square matrix that is not singular. Not by faer 0.24's LU with full
+/// pivoting, which can leave residuals of a tenth at order 7, and NaN.
 pub fn solve(matrix: &[f64], n: usize, right: &[f64]) -> Vec<f64> {
     values(&square(matrix, n).partial_piv_lu().solve(&column(right)))
 }
@@ -51,8 +51,8 @@ pub fn orthonormal(entries: &[f64], n: usize, c: usize) -> Vec<f64> {
     (0..n * c).map(|at| basis[(at / c, at % c)]).collect()
 }
 
-/// Return the pseudo-inverse of a symmetric positive semidefinite matrix, with eigenvalues below `relative` times the
-/// largest taken as zero.
+/// Return the pseudo-inverse of a symmetric positive semidefinite matrix, with eigenvalues below `relative`
+/// times the largest taken as zero.
 ///
 /// # Panics
 /// When the eigenvalues do not converge.

@@ -49,12 +49,12 @@ pub fn exact_determinant(matrix: &[i64], order: usize) -> i128 {
     if order == 0 { 1 } else { expand(matrix, order, 0, &mut (0..order).collect()) }
 }
 
-/// Return the condition number of `det K_{Y∪v\u} / det K_Y` with respect to the relative perturbation of the matrix:
-/// `a_v/s_v + a_u/s_u`, `s` the residual of a row given the `c - 1` that remain, and
+/// Return the condition number of `det K_{Y∪v\u} / det K_Y` with respect to the relative perturbation of the
+/// matrix: `a_v/s_v + a_u/s_u`, `s` the residual of a row given the `c - 1` that remain, and
 /// `a_v = (√k_vv + Σ |w_i| √k_ii)²`, `w = K_RR⁻¹ k_R(v)`.
 ///
-/// A perturbation with `|ΔK_ij| <= δ √(k_ii k_jj)`, which is the guaranteed backward error of a factor, changes `s_v` by
-/// at most `δ a_v` to first order.
+/// A perturbation with `|ΔK_ij| <= δ √(k_ii k_jj)`, which is the guaranteed backward error of a factor,
+/// changes `s_v` by at most `δ a_v` to first order.
 pub fn swap_condition(matrix: &[f64], n: usize, members: &[usize], slot: usize, entering: usize) -> f64 {
     let stay: Vec<usize> =
         members.iter().enumerate().filter(|&(at, _)| at != slot).map(|(_, &member)| member).collect();

@@ -20,9 +20,9 @@ impl Gram {
         Self::from_rows(n, &small_rows(n, n, 4))
     }
 
-    /// Create `n` rows of which each second one is a near-duplicate of the one before it: `scale · b` and `scale · b + e`,
-    /// with small integers `b` and `e`. The residual of one given the other is about `scale⁻²` of its square. Entries are
-    /// below `2⁶ scale²`, exact in `f32` up to scale 2⁹.
+    /// Create `n` rows of which each second one is a near-duplicate of the one before it: `scale · b` and
+    /// `scale · b + e`, with small integers `b` and `e`. The residual of one given the other is about
+    /// `scale⁻²` of its square. Entries are below `2⁶ scale²`, exact in `f32` up to scale 2⁹.
     pub fn near_duplicates(n: usize, scale: i64) -> Self {
         let base = small_rows(n, n, 1);
         let error = small_rows(n + 1, n, 1);

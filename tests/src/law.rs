@@ -1,4 +1,5 @@
-//! The exact c-DPP: `Pr(C) = det K_CC / e_c(K)` over all sets of `c` rows, and identities that follow from it.
+//! The exact c-DPP: `Pr(C) = det K_CC / e_c(K)` over all sets of `c` rows, and identities that follow from
+//! it.
 
 use crate::determinant::{determinant, exact_determinant, principal};
 use crate::subsets::{index_of, subsets};
@@ -49,8 +50,8 @@ impl Law {
 }
 
 /// Return `log e_0, ..., log e_degree` of numbers that are not negative, by the recursion
-/// `e_k(λ_1..λ_m) = e_k(λ_1..λ_{m-1}) + λ_m e_{k-1}(λ_1..λ_{m-1})` on logarithms: every term is positive, so nothing
-/// cancels.
+/// `e_k(λ_1..λ_m) = e_k(λ_1..λ_{m-1}) + λ_m e_{k-1}(λ_1..λ_{m-1})` on logarithms: every term is positive, so
+/// nothing cancels.
 pub fn log_elementary_symmetric(values: &[f64], degree: usize) -> Vec<f64> {
     let mut logs = vec![f64::NEG_INFINITY; degree + 1];
     logs[0] = 0.0;

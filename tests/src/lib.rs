@@ -1,9 +1,9 @@
 //! Oracles for the tests of `dpp-nystrom-core`: the paper's formulas, computed directly.
 //!
-//! No oracle shares code with what it tests. Determinants are eliminated or expanded, laws are enumerated, eigenvalues
-//! and reference solutions come from `faer`, quantiles from `statrs`. The exceptions are [`transition`],
-//! [`slot_transition`] and [`stream`], which take the acceptance probabilities from the production code: those are under
-//! test.
+//! No oracle shares code with what it tests. Determinants are eliminated or expanded, laws are enumerated,
+//! eigenvalues and reference solutions come from `faer`, quantiles from `statrs`. The exceptions are
+//! [`transition`], [`slot_transition`] and [`stream`], which take the acceptance probabilities from the
+//! production code: those are under test.
 //!
 //! | module | oracle |
 //! | --- | --- |

@@ -18,8 +18,8 @@ pub struct Room<T> {
 }
 
 impl<T: Scalar> Room<T> {
-    /// Create memory for `capacity` landmarks, filled with NaN and with indices past the end, so that reading what was never
-    /// written fails.
+    /// Create memory for `capacity` landmarks, filled with NaN and with indices past the end, so that reading
+    /// what was never written fails.
     pub fn new(capacity: usize) -> Self {
         let nan = T::from_f64(f64::NAN);
         Self {

@@ -19,8 +19,8 @@ impl Script {
         self.0.len()
     }
 
-    /// Return a draw that any correct `below(bound)` maps to `value`: the middle of its interval of the 32-bit numbers, where
-    /// nothing is rejected.
+    /// Return a draw that any correct `below(bound)` maps to `value`: the middle of its interval of the
+    /// 32-bit numbers, where nothing is rejected.
     pub fn choosing(value: usize, bound: usize) -> u32 {
         let share = (1_u64 << 32) as f64 / bound as f64;
         ((value as f64 + 0.5) * share) as u32
@@ -75,8 +75,8 @@ impl<R: Rng> TryRng for Counting<R> {
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014), for data and for exact draws: another generator than the core's, so that
-/// neither hides a fault of the other.
+/// SplitMix64 (Steele, Lea and Flood 2014), for data and for exact draws: another generator than the core's,
+/// so that neither hides a fault of the other.
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
 

@@ -1,9 +1,9 @@
 //! The open-slot chain's transition matrix.
 //!
-//! Two numbers of every try come from the production code: the residual of a row that enters, read from the slot after
-//! it was admitted at `u = 0`, and the threshold that the slot requires this residual to exceed. The probability of a
-//! try is the measure of the `u` in [0, 1) for which it does. The enumeration of slots, rows and sequences of tries is
-//! the definition of the chain and shares no code with it.
+//! Two numbers of every try come from the production code: the residual of a row that enters, read from the
+//! slot after it was admitted at `u = 0`, and the threshold that the slot requires this residual to exceed.
+//! The probability of a try is the measure of the `u` in [0, 1) for which it does. The enumeration of slots,
+//! rows and sequences of tries is the definition of the chain and shares no code with it.
 
 use crate::room::Room;
 use crate::subsets::{index_of, subsets};
@@ -45,8 +45,8 @@ impl<T: Scalar, G: GroundSet<T>, E: Evaluate<T, G>> Openings<'_, T, G, E> {
         })
     }
 
-    /// Add the law of the occupant after `tries` more tries, times `share`. A rejection leads to the same slot whichever row
-    /// it was, and is followed once.
+    /// Add the law of the occupant after `tries` more tries, times `share`. A rejection leads to the same
+    /// slot whichever row it was, and is followed once.
     fn follow(&mut self, entered: &mut Vec<usize>, tries: usize, share: f64, law: &mut [f64]) {
         if tries == 0 {
             law[entered.last().copied().unwrap_or(self.members[self.slot])] += share;
@@ -87,8 +87,8 @@ impl<T: Scalar, G: GroundSet<T>, E: Evaluate<T, G>> Openings<'_, T, G, E> {
     }
 }
 
-/// Return the measure of the `u` in [0, 1) up to which something holds, if it holds for 0. After sixty bisections the
-/// interval has no number inside near one, and a length below 2⁻⁶⁰ elsewhere.
+/// Return the measure of the `u` in [0, 1) up to which something holds, if it holds for 0. After sixty
+/// bisections the interval has no number inside near one, and a length below 2⁻⁶⁰ elsewhere.
 fn measure<T: Scalar>(holds: impl Fn(T) -> bool) -> f64 {
     let (mut low, mut high) = (T::ZERO, T::ONE);
     if !holds(low) {

@@ -12,8 +12,9 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// Compare independent counts with their probabilities. Cells that expect fewer than five are pooled, since the
-    /// chi-square law does not hold there. A count in an impossible cell makes the statistic infinite.
+    /// Compare independent counts with their probabilities. Cells that expect fewer than five are pooled,
+    /// since the chi-square law does not hold there. A count in an impossible cell makes the statistic
+    /// infinite.
     ///
     /// # Panics
     /// When the two differ in length.
@@ -63,8 +64,8 @@ impl Fit {
     }
 }
 
-/// Return `½ Σ |p_i - q_i|` between frequencies and probabilities. For `m` draws from the exact law and `s` cells its mean
-/// is about `√(s / (2π m))`.
+/// Return `½ Σ |p_i - q_i|` between frequencies and probabilities. For `m` draws from the exact law and `s`
+/// cells its mean is about `√(s / (2π m))`.
 pub fn total_variation(counts: &[u64], probabilities: &[f64]) -> f64 {
     let total = counts.iter().sum::<u64>() as f64;
     counts.iter().zip(probabilities).map(|(&count, p)| (count as f64 / total - p).abs()).sum::<f64>() / 2.0

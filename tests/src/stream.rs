@@ -75,8 +75,8 @@ impl<T: Scalar> Source<T> {
         chain
     }
 
-    /// Count the 2³² draws for the acceptance with which row `entering` is admitted to `slot` of these landmarks: all draws up
-    /// to one of them, if the threshold increases with the draw.
+    /// Count the 2³² draws for the acceptance with which row `entering` is admitted to `slot` of these
+    /// landmarks: all draws up to one of them, if the threshold increases with the draw.
     pub fn draws_that_admit(
         &self,
         members: &[usize],

@@ -12,8 +12,8 @@ pub const RULES: [Rule; 4] = [
     Rule::METROPOLIS,
 ];
 
-/// Return `P` over [`subsets`], row by row: `P(Y, Y∪v\u) = ½^lazy · accept(u, v) / (c (n - c))`, and the remainder on the
-/// diagonal.
+/// Return `P` over [`subsets`], row by row: `P(Y, Y∪v\u) = ½^lazy · accept(u, v) / (c (n - c))`, and the
+/// remainder on the diagonal.
 ///
 /// # Panics
 /// When a state of the ground set is singular, or there is nothing to swap.

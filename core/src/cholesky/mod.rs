@@ -8,10 +8,10 @@
 //! | [`replace`](Cholesky::replace) | the sum of the two | |
 //! | [`factor`](Cholesky::factor), [`refactor`](Cholesky::refactor) | `c³/6` | from the matrix, by tiles |
 //!
-//! (in multiply-adds, `i` the member's place.) Removal is an update and not a downdate, so it is stable and cannot
-//! fail. A pivot counts as positive above `c ε k(v, v)`, the rounding error of the difference it is computed from:
-//! a smaller one carries no information. A larger one can still be inaccurate where the members before it are nearly
-//! dependent; the approximation is not affected.
+//! (in multiply-adds, `i` the member's place.) Removal is an update and not a downdate, so it is stable and
+//! cannot fail. A pivot counts as positive above `c ε k(v, v)`, the rounding error of the difference it is
+//! computed from: a smaller one carries no information. A larger one can still be inaccurate where the
+//! members before it are nearly dependent; the approximation is not affected.
 
 mod append;
 mod refactor;
@@ -80,8 +80,8 @@ impl<'a, T: Scalar> Cholesky<'a, T> {
         Ok(factor)
     }
 
-    /// Borrow the factor under a shorter lifetime. Members that are appended to the copy count here only after
-    /// [`extend`](Self::extend).
+    /// Borrow the factor under a shorter lifetime. Members that are appended to the copy count here only
+    /// after [`extend`](Self::extend).
     pub(crate) fn reborrow(&mut self) -> Cholesky<'_, T> {
         let Self { stride, order, .. } = *self;
         Cholesky { square: self.square, column: self.column, rotations: self.rotations, stride, order }
@@ -142,7 +142,8 @@ impl<'a, T: Scalar> Cholesky<'a, T> {
         rows.flat_map(|(i, row)| row.iter_mut().take(i + 1))
     }
 
-    /// Return the first `count` numbers of the working column: the substitution that the last call has left there.
+    /// Return the first `count` numbers of the working column: the substitution that the last call has left
+    /// there.
     pub(crate) fn working(&self, count: usize) -> Result<&[T], Error> {
         self.column.get(..count).known()
     }

@@ -1,10 +1,10 @@
 //! Factor the matrix from scratch, which removes the rounding error of many swaps.
 //!
-//! The new factor is built in the upper triangle, whose row `t` holds its column `t`, and copied down only when it is
-//! complete. The entries that a tile of sums needs of a column are then contiguous. [`TILE`] rows are computed at a
-//! time against as many columns, so that shared operands are loaded once. The order of each sum does not depend on
-//! the tiles: `l_kj = (a_kj - l_k0 l_j0 - l_k1 l_j1 - …) / l_jj`, and `l_kk` is the square root of the remainder of
-//! `a_kk`.
+//! The new factor is built in the upper triangle, whose row `t` holds its column `t`, and copied down only
+//! when it is complete. The entries that a tile of sums needs of a column are then contiguous. [`TILE`] rows
+//! are computed at a time against as many columns, so that shared operands are loaded once. The order of each
+//! sum does not depend on the tiles: `l_kj = (a_kj - l_k0 l_j0 - l_k1 l_j1 - …) / l_jj`, and `l_kk` is the
+//! square root of the remainder of `a_kk`.
 
 use super::Cholesky;
 use crate::error::{Error, Known};
@@ -15,12 +15,12 @@ use crate::scalar::Scalar;
 const TILE: usize = 4;
 
 impl<T: Scalar> Cholesky<'_, T> {
-    /// Factor the matrix of the present members again, from `entry(i, j)`, `j <= i`. `c³/6` multiply-adds and `c²/2`
-    /// entries.
+    /// Factor the matrix of the present members again, from `entry(i, j)`, `j <= i`. `c³/6` multiply-adds and
+    /// `c²/2` entries.
     ///
     /// # Errors
-    /// [`Error::NotFinite`], and [`Error::NotPositive`] with the pivot at which the matrix is singular; the factor is
-    /// unchanged.
+    /// [`Error::NotFinite`], and [`Error::NotPositive`] with the pivot at which the matrix is singular; the
+    /// factor is unchanged.
     pub fn refactor(&mut self, mut entry: impl FnMut(usize, usize) -> T) -> Result<(), Error> {
         self.try_refactor(|i, j| Ok(entry(i, j)))
     }
@@ -42,8 +42,8 @@ impl<T: Scalar> Cholesky<'_, T> {
         self.move_down(order).known()
     }
 
-    /// Factor a given symmetric matrix and replace all members: `order` rows that follow one another in `matrix`, of
-    /// which the lower triangle is read. Costs as much as [`refactor`](Self::refactor).
+    /// Factor a given symmetric matrix and replace all members: `order` rows that follow one another in
+    /// `matrix`, of which the lower triangle is read. Costs as much as [`refactor`](Self::refactor).
     ///
     /// ```
     /// use dpp_nystrom_core::{Cholesky, Workspace};
@@ -56,8 +56,8 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`refactor`](Self::refactor), [`Error::Capacity`], and [`Error::Length`] unless there are `order²`
-    /// entries; the factor is unchanged.
+    /// Those of [`refactor`](Self::refactor), [`Error::Capacity`], and [`Error::Length`] unless there are
+    /// `order²` entries; the factor is unchanged.
     pub fn factor(&mut self, order: usize, matrix: &[T]) -> Result<(), Error> {
         check_capacity(order, self.stride)?;
         check_length(order.saturating_mul(order), matrix.len())?;
@@ -83,8 +83,8 @@ impl<T: Scalar> Cholesky<'_, T> {
         Ok(())
     }
 
-    /// Read row `k` of the matrix into column `k` of the upper triangle, and its diagonal entry into the working
-    /// column.
+    /// Read row `k` of the matrix into column `k` of the upper triangle, and its diagonal entry into the
+    /// working column.
     #[inline(always)]
     fn read(
         &mut self,
@@ -128,8 +128,9 @@ impl<T: Scalar> Cholesky<'_, T> {
         self.new_pivot(k, diagonal, residual).map(|_| ())
     }
 
-    /// Compute the entries of the rows from `k` on, as many as `R` holds, in the [`TILE`] columns from `j` on. Written
-    /// out: at `opt-level = "s"` no loop is unrolled, and the sums of a loop would stay in memory.
+    /// Compute the entries of the rows from `k` on, as many as `R` holds, in the [`TILE`] columns from `j`
+    /// on. Written out: at `opt-level = "s"` no loop is unrolled, and the sums of a loop would stay in
+    /// memory.
     #[inline(always)]
     #[must_use]
     fn tile<R: Rows<T>>(&mut self, source: &impl Source<T>, j: usize, k: usize) -> Option<()> {
@@ -378,8 +379,8 @@ impl<T: Scalar> Rows<T> for [T; 1] {
 
 /// The source of the matrix entries.
 trait Source<T> {
-    /// Return the entries of the rows from `k` on in the columns of the tile from `j` on. `rows` is the square from row
-    /// `j` on.
+    /// Return the entries of the rows from `k` on in the columns of the tile from `j` on. `rows` is the
+    /// square from row `j` on.
     fn tile<R: Rows<T>>(&self, rows: &[T], stride: usize, j: usize, k: usize) -> Option<[R; TILE]>;
 
     /// Return the entry of row `k` in column `j`; `square` is the square.

@@ -1,8 +1,9 @@
 //! Remove a member, or move it to the last place.
 //!
-//! Without row `i`, the rows of `L` after it have one column too many. Givens rotations combine column `i` with their
-//! diagonals, row by row. The rotated rows are the factor of the other members. The same rotations, applied to row
-//! `i`, give its row at the last place, whose pivot is the square root of its residual given all others.
+//! Without row `i`, the rows of `L` after it have one column too many. Givens rotations combine column `i`
+//! with their diagonals, row by row. The rotated rows are the factor of the other members. The same
+//! rotations, applied to row `i`, give its row at the last place, whose pivot is the square root of its
+//! residual given all others.
 
 use super::Cholesky;
 use crate::error::{Error, Known};
@@ -22,8 +23,8 @@ impl<T: Scalar> Cholesky<'_, T> {
         Ok(())
     }
 
-    /// Move the member at `place` to the last place; those after it move down by one. The matrix changes only in the
-    /// order of its members.
+    /// Move the member at `place` to the last place; those after it move down by one. The matrix changes only
+    /// in the order of its members.
     ///
     /// # Errors
     /// [`Error::OutOfRange`].
@@ -37,12 +38,12 @@ impl<T: Scalar> Cholesky<'_, T> {
     #[must_use]
     fn rotate_to_last(&mut self, place: usize) -> Option<()> {
         let (stride, order) = (self.stride, self.order);
-        // The leaving row stands before row k, with its entries up to the diagonal. The rows before it are rotated
-        // already and have moved up by one.
+        // The leaving row stands before row k, with its entries up to the diagonal. The rows before it are
+        // rotated already and have moved up by one.
         let mut k = place + 1;
         while k < order {
-            // Rotating a row is one long chain of dependent operations. Four rows side by side hide its latency, with
-            // the same arithmetic for each.
+            // Rotating a row is one long chain of dependent operations. Four rows side by side hide its
+            // latency, with the same arithmetic for each.
             if k + 4 <= order {
                 self.pass_four(place, k)?;
                 k += 4;
@@ -61,8 +62,8 @@ impl<T: Scalar> Cholesky<'_, T> {
         Some(())
     }
 
-    /// Rotate features `φ = L⁻¹k` as the last [`move_to_last`](Self::move_to_last), which was that of `place`, has rotated
-    /// the rows of `L`: to those of the members in their new order.
+    /// Rotate features `φ = L⁻¹k` as the last [`move_to_last`](Self::move_to_last), which was that of
+    /// `place`, has rotated the rows of `L`: to those of the members in their new order.
     pub(crate) fn rotate_features(&self, place: usize, phi: &mut [T]) -> Result<(), Error> {
         let mut carried = *phi.get(place).known()?;
         for k in place + 1..self.order {
@@ -88,7 +89,8 @@ impl<T: Scalar> Cholesky<'_, T> {
         Some(())
     }
 
-    /// [`pass_one`](Self::pass_one) for the rows `k` to `k + 3`, side by side as far as their rotations are known.
+    /// [`pass_one`](Self::pass_one) for the rows `k` to `k + 3`, side by side as far as their rotations are
+    /// known.
     #[must_use]
     fn pass_four(&mut self, place: usize, k: usize) -> Option<()> {
         let mut rows = rows_of_mut(self.square.get_mut((k - 1) * self.stride..)?, self.stride);
@@ -128,8 +130,8 @@ impl<T: Scalar> Cholesky<'_, T> {
         Some(())
     }
 
-    /// Return `det K_YY` divided by the determinant of the others, which is the residual of the member at `place`.
-    /// [`propose`](Self::propose) must have computed the rotations.
+    /// Return `det K_YY` divided by the determinant of the others, which is the residual of the member at
+    /// `place`. [`propose`](Self::propose) must have computed the rotations.
     pub(super) fn residual_of(&self, place: usize) -> Option<T> {
         let mut pivot = *row(self.square, self.stride, place, place + 1)?.last()?;
         for &[cos, _] in self.rotations.get(place + 1..self.order)? {
@@ -139,8 +141,8 @@ impl<T: Scalar> Cholesky<'_, T> {
     }
 }
 
-/// Apply the rotations to the entries of row `k` from `from` on, and compute and store the rotation of its pivot. The
-/// results go into `to`, one place before their own.
+/// Apply the rotations to the entries of row `k` from `from` on, and compute and store the rotation of its
+/// pivot. The results go into `to`, one place before their own.
 #[must_use]
 fn finish<T: Scalar>(
     row: &[T],

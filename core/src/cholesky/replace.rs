@@ -1,8 +1,9 @@
 //! Exchange one member for another.
 //!
-//! [`Cholesky::swap`] computes the result without writing it: it rotates each row as [`Cholesky::move_to_last`] would
-//! and uses the rotated entries for the substitution of the entering column at once. So a rejected proposal leaves
-//! the factor unchanged bit for bit, and an accepted one gets exactly the pivot that was computed.
+//! [`Cholesky::swap`] computes the result without writing it: it rotates each row as
+//! [`Cholesky::move_to_last`] would and uses the rotated entries for the substitution of the entering column
+//! at once. So a rejected proposal leaves the factor unchanged bit for bit, and an accepted one gets exactly
+//! the pivot that was computed.
 
 use super::Cholesky;
 use super::solve::{TILE, forward, forward_from};
@@ -15,8 +16,8 @@ use crate::swap::Swap;
 const BLOCK: usize = TILE;
 
 impl<T: Scalar> Cholesky<'_, T> {
-    /// Compute how exchanging the member at `place` changes the determinant. `column` has the entering member's entries
-    /// with all present members; the entry with the leaving one is ignored.
+    /// Compute how exchanging the member at `place` changes the determinant. `column` has the entering
+    /// member's entries with all present members; the entry with the leaving one is ignored.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for the place, [`Error::Length`] unless `column` has an entry per
@@ -29,12 +30,12 @@ impl<T: Scalar> Cholesky<'_, T> {
         self.propose(place, diagonal)
     }
 
-    /// Exchange the member at `place` for another, which takes the last place; those after the leaving one move down by
-    /// one.
+    /// Exchange the member at `place` for another, which takes the last place; those after the leaving one
+    /// move down by one.
     ///
     /// # Errors
-    /// Those of [`swap`](Self::swap), and [`Error::NotPositive`] when the entering member depends on those that
-    /// remain.
+    /// Those of [`swap`](Self::swap), and [`Error::NotPositive`] when the entering member depends on those
+    /// that remain.
     pub fn replace(&mut self, place: usize, column: &[T], diagonal: T) -> Result<Swap<T>, Error> {
         let swap = self.swap(place, column, diagonal)?;
         if !(swap.entering > T::ZERO) {
@@ -88,9 +89,10 @@ impl<T: Scalar> Cholesky<'_, T> {
         self.write_row(self.order.saturating_sub(1), residual).known()
     }
 
-    /// Return the residual of a row given all members but the last, or none as soon as it is known to be at or under
-    /// `threshold`. The row's entries come in blocks into the working column, from `entries(range, column)`, and
-    /// leave it as the substitution. A residual that is NaN or infinite ends the computation too and is returned.
+    /// Return the residual of a row given all members but the last, or none as soon as it is known to be at
+    /// or under `threshold`. The row's entries come in blocks into the working column, from
+    /// `entries(range, column)`, and leave it as the substitution. A residual that is NaN or infinite ends
+    /// the computation too and is returned.
     pub(crate) fn residual_above(
         &mut self,
         diagonal: T,

@@ -10,8 +10,8 @@ pub(super) const TILE: usize = 8;
 /// The columns that are used together, and the rows of a tile where a whole one does not fit.
 const HALF: usize = TILE / 2;
 
-/// Solve `L z = b` in place, for a triangle whose rows are not in a square: each has its entries before the pivot, and the
-/// pivot.
+/// Solve `L z = b` in place, for a triangle whose rows are not in a square: each has its entries before the
+/// pivot, and the pivot.
 #[must_use]
 pub(crate) fn substitute<'r, T: Scalar>(rows: impl Iterator<Item = (&'r [T], T)>, b: &mut [T]) -> Option<()> {
     for (k, (entries, pivot)) in rows.enumerate() {
@@ -22,8 +22,8 @@ pub(crate) fn substitute<'r, T: Scalar>(rows: impl Iterator<Item = (&'r [T], T)>
     Some(())
 }
 
-/// Solve `L z = b` for the first `order` rows, in place: `z_k = (b_k - l_k0 z_0 - l_k1 z_1 - …) / l_kk`, in this
-/// order.
+/// Solve `L z = b` for the first `order` rows, in place: `z_k = (b_k - l_k0 z_0 - l_k1 z_1 - …) / l_kk`, in
+/// this order.
 #[must_use]
 pub(super) fn forward<T: Scalar>(square: &[T], stride: usize, order: usize, b: &mut [T]) -> Option<()> {
     forward_from(square, stride, 0, order, b)
@@ -94,7 +94,8 @@ struct Four<'s, T> {
 }
 
 impl<'s, T> Four<'s, T> {
-    /// Read the rows with which `rows` begins, whose tile begins at block `j`. Return them and the rows after them.
+    /// Read the rows with which `rows` begins, whose tile begins at block `j`. Return them and the rows after
+    /// them.
     #[inline(always)]
     fn read(rows: &'s [T], stride: usize, j: usize) -> Option<(Self, &'s [T])> {
         let (a, rows) = rows.split_at_checked(stride)?;
@@ -146,7 +147,8 @@ fn corner<T: Scalar>([w, x, y, z]: [T; 4], rows: [&[T; HALF]; 4]) -> [T; 4] {
     [w, x, y, (z - d * w - e * x - f * y) / s]
 }
 
-/// [`forward`] for the `R` rows from `k` on, with which `rows` begins: fewer than [`HALF`], which `k` is a multiple of.
+/// [`forward`] for the `R` rows from `k` on, with which `rows` begins: fewer than [`HALF`], which `k` is a
+/// multiple of.
 #[inline(always)]
 fn last<T: Scalar, const R: usize>(mut rows: &[T], stride: usize, k: usize, b: &mut [T]) -> Option<()> {
     let (known, places) = b.split_at_mut_checked(k)?;

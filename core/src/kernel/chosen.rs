@@ -4,8 +4,9 @@ use super::{Argument, KernelKind, Parameters};
 use crate::scalar::Scalar;
 use core::fmt;
 
-/// Define [`KernelKind`](super::KernelKind) and [`ChosenKernel`](super::ChosenKernel), with a variant for each kernel of the list. An entry
-/// is the variant, its parameters besides the bandwidth with their defaults, and its type, in which `T` stands for the type of numbers.
+/// Define [`KernelKind`](super::KernelKind) and [`ChosenKernel`](super::ChosenKernel), with a variant for
+/// each kernel of the list. An entry is the variant, its parameters besides the bandwidth with their
+/// defaults, and its type, in which `T` stands for the type of numbers.
 macro_rules! kernels {
     ($T:ident: $($(#[$attribute:meta])* $kernel:ident
         $({ $($(#[$of_parameter:meta])* $parameter:ident: $number:ty = $default:expr),* })? = $type:ty,)*) => {
@@ -48,7 +49,8 @@ macro_rules! kernels {
 
         /// One of the kernels that a trained model may have.
         ///
-        /// Firmware whose kernel is known at compile time names that kernel's type instead, and links no other.
+        /// Firmware whose kernel is known at compile time names that kernel's type instead, and links no
+        /// other.
         ///
         /// ```
         /// use dpp_nystrom_core::kernel::{ChosenKernel, Gaussian, Kernel, Linear};

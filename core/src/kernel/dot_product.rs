@@ -1,5 +1,5 @@
-//! Kernels of the inner product. Their matrices have low rank (at most `d` for the linear kernel), which bounds the
-//! number of independent landmarks.
+//! Kernels of the inner product. Their matrices have low rank (at most `d` for the linear kernel), which
+//! bounds the number of independent landmarks.
 
 use super::{About, Argument, ChosenKernel, Formula, Kernel, Parameters, Real};
 use crate::error::Error;

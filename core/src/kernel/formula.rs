@@ -1,7 +1,8 @@
 //! What a kernel is: its formula and slope, its name, its numbers in files, and its code in exports.
 //!
-//! A [`Formula`] says all of this in the file of its kernel. Whatever treats kernels alike goes through it: rows and
-//! their products, the vectors of the host, learned metrics, model files, exported C and Rust, and options.
+//! A [`Formula`] says all of this in the file of its kernel. Whatever treats kernels alike goes through it:
+//! rows and their products, the vectors of the host, learned metrics, model files, exported C and Rust, and
+//! options.
 
 use super::{ChosenKernel, Kernel, squared_distance};
 use crate::error::Error;
@@ -46,13 +47,13 @@ pub struct About {
     pub id: u32,
     /// What the kernel is a function of.
     pub argument: Argument,
-    /// C statements that declare `float value`, the kernel, from `float total`, the argument. `NUMBER` and `DEGREE` stand for
-    /// the kernel's [`numbers`](Formula::numbers); `name_exp` and `sqrtf` may be called.
+    /// C statements that declare `float value`, the kernel, from `float total`, the argument. `NUMBER` and
+    /// `DEGREE` stand for the kernel's [`numbers`](Formula::numbers); `name_exp` and `sqrtf` may be called.
     pub c: &'static str,
     /// The bytes of code of a prediction in C on a Cortex-M4F, compiled with `-Os`: an upper bound.
     pub c_bytes: usize,
-    /// The type in single precision, and a constant expression of type `Result` that creates it from `NUMBER` and
-    /// `DEGREE`; empty for a type that is its only value.
+    /// The type in single precision, and a constant expression of type `Result` that creates it from `NUMBER`
+    /// and `DEGREE`; empty for a type that is its only value.
     pub rust: [&'static str; 2],
     /// Create the kernel from the [`numbers`](Formula::numbers) of a file.
     pub read: fn(f32, u32) -> Result<ChosenKernel<f32>, Error>,
@@ -86,8 +87,8 @@ pub trait Formula<T: Scalar>: Kernel<T> + Copy {
     /// Return `f(s)`.
     fn value_of<R: Real<T>>(self, argument: R) -> R;
 
-    /// Return the derivative of `f` by `s/(2σ²)` for a squared distance, or by `s/σ` for an L1 distance. NaN for a
-    /// kernel without a bandwidth.
+    /// Return the derivative of `f` by `s/(2σ²)` for a squared distance, or by `s/σ` for an L1 distance. NaN
+    /// for a kernel without a bandwidth.
     fn slope_of<R: Real<T>>(self, argument: R) -> R {
         argument.of(T::NAN)
     }

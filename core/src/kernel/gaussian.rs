@@ -37,8 +37,8 @@ impl<T: Scalar> Gaussian<T> {
 }
 
 impl Gaussian<f32> {
-    /// Create the kernel `exp(exponent · ‖x - y‖²)` as a constant, for a trained model in a static, from the value of
-    /// [`Gaussian::exponent`].
+    /// Create the kernel `exp(exponent · ‖x - y‖²)` as a constant, for a trained model in a static, from the
+    /// value of [`Gaussian::exponent`].
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless the exponent is negative and finite.
@@ -105,11 +105,11 @@ pub struct GaussianPerFeature<'a, T> {
 }
 
 impl<'a, T: Scalar> GaussianPerFeature<'a, T> {
-    /// Create the kernel whose `i`-th feature has the bandwidth `bandwidths[i]`. There must be as many as features;
-    /// features beyond are ignored.
+    /// Create the kernel whose `i`-th feature has the bandwidth `bandwidths[i]`. There must be as many as
+    /// features; features beyond are ignored.
     ///
-    /// An evaluation divides once per feature. Where division is slow, divide the rows by their bandwidths once and
-    /// use [`Gaussian`] with bandwidth 1.
+    /// An evaluation divides once per feature. Where division is slow, divide the rows by their bandwidths
+    /// once and use [`Gaussian`] with bandwidth 1.
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless every `1/σ_i²` is positive and finite; [`Error::Empty`] without

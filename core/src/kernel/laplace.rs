@@ -35,8 +35,8 @@ impl<T: Scalar> Laplace<T> {
 }
 
 impl Laplace<f32> {
-    /// Create the kernel `exp(-rate · Σ abs(x_i - y_i))` as a constant, for a trained model in a static, from the value
-    /// of [`Laplace::rate`].
+    /// Create the kernel `exp(-rate · Σ abs(x_i - y_i))` as a constant, for a trained model in a static, from
+    /// the value of [`Laplace::rate`].
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless the rate is positive and finite.

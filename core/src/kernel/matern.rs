@@ -36,8 +36,8 @@ impl<T: Scalar> Matern32<T> {
 }
 
 impl Matern32<f32> {
-    /// Create the kernel `(1 + s) exp(-s)`, `s = rate · ‖x - y‖`, as a constant, for a trained model in a static, from
-    /// the value of [`Matern32::rate`].
+    /// Create the kernel `(1 + s) exp(-s)`, `s = rate · ‖x - y‖`, as a constant, for a trained model in a
+    /// static, from the value of [`Matern32::rate`].
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless the rate is positive and finite.
@@ -123,8 +123,8 @@ impl<T: Scalar> Matern52<T> {
 }
 
 impl Matern52<f32> {
-    /// Create the kernel `(1 + s + s²/3) exp(-s)`, `s = rate · ‖x - y‖`, as a constant, for a trained model in a static,
-    /// from the value of [`Matern52::rate`].
+    /// Create the kernel `(1 + s + s²/3) exp(-s)`, `s = rate · ‖x - y‖`, as a constant, for a trained model
+    /// in a static, from the value of [`Matern52::rate`].
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless the rate is positive and finite.

@@ -13,14 +13,14 @@
 //!
 //! The bandwidth σ is also called the lengthscale.
 //!
-//! An evaluation costs `O(d)` operations for rows of `d` features and one exponential, except for the last three. Rows
-//! of unequal length are compared over the shorter: lengths are checked once, where rows enter
+//! An evaluation costs `O(d)` operations for rows of `d` features and one exponential, except for the last
+//! three. Rows of unequal length are compared over the shorter: lengths are checked once, where rows enter
 //! ([`crate::Points::new`], [`crate::Predictor::new`]).
 //!
 //! # To add a kernel
 //!
-//! Implement `Formula` and [`Kernel`] in a file beside these, and list it below. Options, lanes, learned metrics,
-//! files and exported code have it from there. The tests are those of `tests/core/kernels.rs`.
+//! Implement `Formula` and [`Kernel`] in a file beside these, and list it below. Options, lanes, learned
+//! metrics, files and exported code have it from there. The tests are those of `tests/core/kernels.rs`.
 
 mod chosen;
 mod dot_product;
@@ -104,8 +104,8 @@ impl<T, K: Kernel<T> + ?Sized> Kernel<T> for &K {
     }
 }
 
-/// Rows of this many features, a common number for sensors, have a loop of their own over the rows. It holds one of
-/// the two rows and the kernel's constants in a microcontroller's registers.
+/// Rows of this many features, a common number for sensors, have a loop of their own over the rows. It holds
+/// one of the two rows and the kernel's constants in a microcontroller's registers.
 pub(crate) const UNROLLED: usize = 8;
 
 /// Return `‖x - y‖²`, summed in the order of the features.

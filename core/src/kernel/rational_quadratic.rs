@@ -6,9 +6,9 @@ use crate::scalar::Scalar;
 
 /// `k(x, y) = 1 / (1 + ‖x - y‖² / (2σ²))`.
 ///
-/// It is `(1 + r²/(2ασ²))^-α` with `α = 1` (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, (4.19)): the
-/// mean of Gaussian kernels whose inverse squared bandwidths `1/s²` are exponentially distributed with mean `1/σ²`. Its tails are heavy: distant
-/// rows stay correlated.
+/// It is `(1 + r²/(2ασ²))^-α` with `α = 1` (Rasmussen and Williams, Gaussian Processes for Machine Learning,
+/// 2006, (4.19)): the mean of Gaussian kernels whose inverse squared bandwidths `1/s²` are exponentially
+/// distributed with mean `1/σ²`. Its tails are heavy: distant rows stay correlated.
 ///
 /// ```
 /// use dpp_nystrom_core::kernel::{Kernel, RationalQuadratic};
@@ -41,8 +41,8 @@ impl<T: Scalar> RationalQuadratic<T> {
 }
 
 impl RationalQuadratic<f32> {
-    /// Create the kernel `1 / (1 + rate · ‖x - y‖²)` as a constant, for a trained model in a static, from the value of
-    /// [`RationalQuadratic::rate`].
+    /// Create the kernel `1 / (1 + rate · ‖x - y‖²)` as a constant, for a trained model in a static, from the
+    /// value of [`RationalQuadratic::rate`].
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless the rate is positive and finite.

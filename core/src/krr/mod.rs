@@ -1,37 +1,41 @@
 //! Kernel ridge regression on the landmarks, one row at a time, with no row kept.
 //!
-//! The estimator is `f(x) = k_C(x)ᵀ w`, `(K_{C,·} K_{·,C} + Nγ K_CC) w = K_{C,·} y`, which on the training rows equals
-//! `K̃ (K̃ + NγI)⁻¹ y`. The regularisation γ is multiplied by the number of rows `N`.
+//! The estimator is `f(x) = k_C(x)ᵀ w`, `(K_{C,·} K_{·,C} + Nγ K_CC) w = K_{C,·} y`, which on the training
+//! rows equals `K̃ (K̃ + NγI)⁻¹ y`. The regularisation γ is multiplied by the number of rows `N`.
 //!
 //! # Accuracy when `K_CC` is nearly singular
 //!
-//! The normal equations above square the condition number of `K_{·,C}` and multiply it by that of `K_CC`. Instead, with
-//! `φ = L⁻¹ k_C` of [`crate::Nystrom`], the problem is ridge regression with the identity as its penalty,
+//! The normal equations above square the condition number of `K_{·,C}` and multiply it by that of `K_CC`.
+//! Instead, with `φ = L⁻¹ k_C` of [`crate::Nystrom`], the problem is ridge regression with the identity as
+//! its penalty,
 //!
 //! `min_β ‖Φβ - y‖² + Nγ ‖β‖²`, `w = L⁻ᵀ β`,
 //!
-//! and its triangle `R`, `RᵀR = ΦᵀΦ`, is updated by Givens rotations (QR by Givens rotations, Golub and Van Loan §5.2.5;
-//! as in square-root recursive least squares). The product `ΦᵀΦ` is never formed. The regularisation is `c` further rows
-//! `√(Nγ) e_i`. So the amplification of rounding errors is the square root of that of the normal equations: in `f32` a
-//! regularisation of 10⁻¹⁰ still has an effect, where a sum of products loses it at 10⁻⁷. Weights of the kernel can be as
-//! large as `‖β‖` over the smallest pivot of `L`, which is at least `√(c ε k)`: `k_C(x)ᵀ w` is then accurate to about
-//! `√ε ‖β‖`.
+//! and its triangle `R`, `RᵀR = ΦᵀΦ`, is updated by Givens rotations (QR by Givens rotations, Golub and Van
+//! Loan §5.2.5; as in square-root recursive least squares). The product `ΦᵀΦ` is never formed. The
+//! regularisation is `c` further rows `√(Nγ) e_i`. So the amplification of rounding errors is the square root
+//! of that of the normal equations: in `f32` a regularisation of 10⁻¹⁰ still has an effect, where a sum of
+//! products loses it at 10⁻⁷. Weights of the kernel can be as large as `‖β‖` over the smallest pivot of `L`,
+//! which is at least `√(c ε k)`: `k_C(x)ᵀ w` is then accurate to about `√ε ‖β‖`.
 //!
 //! # Variance
 //!
-//! The regression is the mean of a Gaussian process on the landmarks whose prior variance is `s²/λ · k(x, x)`, `λ = Nγ`, with
-//! noise of variance `s²`. Its marginal likelihood, where γ is given, is greatest at `s² = J/N`, with `J` the minimum above. With `S` the
-//! triangle that [`RidgeRegression::solve`] leaves, `SᵀS = ΦᵀΦ + λI`, the variance of a new observation at `x` is
+//! The regression is the mean of a Gaussian process on the landmarks whose prior variance is
+//! `s²/λ · k(x, x)`, `λ = Nγ`, with noise of variance `s²`. Its marginal likelihood, where γ is given, is
+//! greatest at `s² = J/N`, with `J` the minimum above. With `S` the triangle that [`RidgeRegression::solve`]
+//! leaves, `SᵀS = ΦᵀΦ + λI`, the variance of a new observation at `x` is
 //!
 //! `s² (r/λ + h + 1)`, `r = k(x, x) - ‖φ(x)‖²`, `h = ‖S⁻ᵀφ(x)‖²`.
 //!
-//! `r` is the Nyström residual, the part of `x` that the landmarks do not know: far from all of them the variance is that of the
-//! prior, `s² (k(x, x)/λ + 1)`. `h` is the leverage. A γ that was chosen for prediction makes the intervals too wide rather than
-//! too narrow where the bandwidth is small; a factor that is learned on rows ([`crate::Uncertainty`]) mends it.
+//! `r` is the Nyström residual, the part of `x` that the landmarks do not know: far from all of them the
+//! variance is that of the prior, `s² (k(x, x)/λ + 1)`. `h` is the leverage. A γ that was chosen for
+//! prediction makes the intervals too wide rather than too narrow where the bandwidth is small; a factor that
+//! is learned on rows ([`crate::Uncertainty`]) mends it.
 //!
 //! # Several targets
 //!
-//! The rotations depend on the features alone, so targets share `R`. Each keeps its own `Qᵀy` and residual sum of squares.
+//! The rotations depend on the features alone, so targets share `R`. Each keeps its own `Qᵀy` and residual
+//! sum of squares.
 
 mod levels;
 mod solve;
@@ -51,10 +55,10 @@ use crate::memory::{
 use crate::scalar::{Scalar, Sum, apply_givens, rotation};
 use levels::{Earlier, Level, has_earlier};
 
-/// Ridge regression from rows that are added one at a time: `c(c + 1)/2` numbers of `R`, and for each target `c`
-/// numbers of `Qᵀy` and the residual sum of squares that no weights can remove. Two accumulators over the same features
-/// merge into one. In `f32` `R` and `Qᵀy` are there twice, so that rows are not lost to rounding
-/// ([`add_row`](Self::add_row)).
+/// Ridge regression from rows that are added one at a time: `c(c + 1)/2` numbers of `R`, and for each target
+/// `c` numbers of `Qᵀy` and the residual sum of squares that no weights can remove. Two accumulators over the
+/// same features merge into one. In `f32` `R` and `Qᵀy` are there twice, so that rows are not lost to
+/// rounding ([`add_row`](Self::add_row)).
 ///
 /// ```
 /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
@@ -86,8 +90,8 @@ pub struct RidgeRegression<'a, T> {
     rss: Sum<T>,
     /// The variance of the noise, of the last solution.
     noise: T,
-    /// A block for each further target: `Qᵀy`, the two parts of its residual sum of squares, and what remains of the
-    /// target of the row that is being added.
+    /// A block for each further target: `Qᵀy`, the two parts of its residual sum of squares, and what remains
+    /// of the target of the row that is being added.
     further: &'a mut [T],
     earlier: Earlier<'a, T>,
 }
@@ -101,9 +105,9 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         Self::with_targets(dim, 1, memory, &mut [])
     }
 
-    /// Create an accumulator of rows of `dim` features with several targets, for several outputs or the indicators of
-    /// classes. All share one `R`, so that a further target costs `2c` multiply-adds a row. `further` needs
-    /// [`further_numbers`](Self::further_numbers).
+    /// Create an accumulator of rows of `dim` features with several targets, for several outputs or the
+    /// indicators of classes. All share one `R`, so that a further target costs `2c` multiply-adds a row.
+    /// `further` needs [`further_numbers`](Self::further_numbers).
     ///
     /// # Errors
     /// [`Error::Empty`] for no features or no targets, [`Error::Capacity`].
@@ -179,8 +183,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         self.counts.rows
     }
 
-    /// Return the effective number of rows `N`, by which γ is multiplied: that of [`rows`](Self::rows), unless rows were
-    /// discounted ([`forget`](Self::forget)).
+    /// Return the effective number of rows `N`, by which γ is multiplied: that of [`rows`](Self::rows),
+    /// unless rows were discounted ([`forget`](Self::forget)).
     pub fn effective_rows(&self) -> T {
         self.counts.effective()
     }
@@ -193,8 +197,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         self.add_row(features, core::slice::from_ref(&target))
     }
 
-    /// Add a row: its features and its targets. `3c²` multiply-adds and `c` square roots, and `2c` multiply-adds for
-    /// each target after the first.
+    /// Add a row: its features and its targets. `3c²` multiply-adds and `c` square roots, and `2c`
+    /// multiply-adds for each target after the first.
     ///
     /// In `f32` rows are collected in a triangle of their own, and 2¹⁵ of them at a time are folded into that
     /// of the rows before them, which costs `c³` multiply-adds more. An accumulator is full at 2³⁵ effective
@@ -202,8 +206,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// features, γ = 10⁻⁶; the crate's README).
     ///
     /// # Errors
-    /// [`Error::Length`], and [`Error::NotFinite`] with the number of rows before it and the feature (targets count
-    /// as the columns after the features), [`Error::RowCount`] when full. The row is not learned then.
+    /// [`Error::Length`], and [`Error::NotFinite`] with the number of rows before it and the feature (targets
+    /// count as the columns after the features), [`Error::RowCount`] when full. The row is not learned then.
     pub fn add_row(&mut self, features: &[T], targets: &[T]) -> Result<(), Error> {
         check_length(self.dim, features.len())?;
         let Some((&target, others)) = targets.split_first() else {
@@ -247,9 +251,9 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// squared error and in `N`. A few operations, and `c²/2` multiplications each time that the rows have
     /// lost three quarters of their weight.
     ///
-    /// A regression that forgets before each row, as recursive least squares with a forgetting factor does (Haykin,
-    /// *Adaptive Filter Theory*, §10), tracks drift: `N` approaches `1/(1 - λ)` rows. Directions in which
-    /// no rows arrive lose what was learned there, and the regularisation returns them to 0.
+    /// A regression that forgets before each row, as recursive least squares with a forgetting factor does
+    /// (Haykin, *Adaptive Filter Theory*, §10), tracks drift: `N` approaches `1/(1 - λ)` rows. Directions in
+    /// which no rows arrive lose what was learned there, and the regularisation returns them to 0.
     ///
     /// In `f32` the numbers below 1 are `1 - k 2⁻²⁴`, so that the longest memory is that of 1.7·10⁷ rows: for
     /// a longer one, forget before each tenth row, say. In any precision the result is that of the `lambda`
@@ -291,8 +295,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         }
     }
 
-    /// Count the rows so far as `effective` rows, by which γ is multiplied. This is for weighted rows: a row of weight `w` is added with
-    /// its features and targets times `√w`, and counts as `w` rows.
+    /// Count the rows so far as `effective` rows, by which γ is multiplied. This is for weighted rows: a row
+    /// of weight `w` is added with its features and targets times `√w`, and counts as `w` rows.
     ///
     /// ```
     /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
@@ -318,11 +322,13 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         Ok(())
     }
 
-    /// Replace the features by linear functions of them, as if all rows had been added with `A φ` for `φ`. `map` computes
-    /// `A φ` in place and is called `c` times. `2c³` multiply-adds and the calls. The state must be settled.
+    /// Replace the features by linear functions of them, as if all rows had been added with `A φ` for `φ`.
+    /// `map` computes `A φ` in place and is called `c` times. `2c³` multiply-adds and the calls. The state
+    /// must be settled.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] with the feature for a result of `map` that is not finite. The state is then unspecified.
+    /// [`Error::NotFinite`] with the feature for a result of `map` that is not finite. The state is then
+    /// unspecified.
     pub(crate) fn map_features(&mut self, mut map: impl FnMut(&mut [T])) -> Result<(), Error> {
         self.settled().known()?;
         self.counts.penalty = T::ZERO;
@@ -349,9 +355,9 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         Ok(())
     }
 
-    /// Replace the last feature `φ_c` of all rows by `ρ φ_c + √(1 - ρ²) ψ`, with `ψ` unknown, of mean 0 and of the mean square
-    /// of `φ_c`: in expectation, `RᵀR` and `Qᵀy` are those of rows `ρ φ_c` and of one further row, of target 0. `2c`
-    /// multiply-adds. The state must be settled.
+    /// Replace the last feature `φ_c` of all rows by `ρ φ_c + √(1 - ρ²) ψ`, with `ψ` unknown, of mean 0 and
+    /// of the mean square of `φ_c`: in expectation, `RᵀR` and `Qᵀy` are those of rows `ρ φ_c` and of one
+    /// further row, of target 0. `2c` multiply-adds. The state must be settled.
     pub(crate) fn replace_last(&mut self, rho: T) -> Result<(), Error> {
         self.settled().known()?;
         let last = self.dim.saturating_sub(1);
@@ -415,8 +421,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         (!self.is_apart() && self.counts.kept() == T::ONE).then_some(())
     }
 
-    /// Rotate the working row, zero before entry `first`, into the triangle. Return what remains of its first target;
-    /// the others are in their blocks.
+    /// Rotate the working row, zero before entry `first`, into the triangle. Return what remains of its first
+    /// target; the others are in their blocks.
     #[must_use]
     #[inline(never)]
     fn absorb(&mut self, first: usize, target: T) -> Option<T> {
@@ -486,9 +492,10 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         Ok(())
     }
 
-    /// Return the state as numbers, which [`restore`](Self::restore) reads back bit for bit: the triangle `R` by rows,
-    /// then for each target `Qᵀy` and the two parts of its residual sum of squares. Keep [`rows`](Self::rows) beside
-    /// them. An accumulator that has forgotten also needs its effective rows: [`write_state`](Self::write_state) keeps all.
+    /// Return the state as numbers, which [`restore`](Self::restore) reads back bit for bit: the triangle `R`
+    /// by rows, then for each target `Qᵀy` and the two parts of its residual sum of squares. Keep
+    /// [`rows`](Self::rows) beside them. An accumulator that has forgotten also needs its effective rows:
+    /// [`write_state`](Self::write_state) keeps all.
     ///
     /// # Errors
     /// [`Error::Unsettled`] after 2¹⁵ rows in `f32`, and after [`forget`](Self::forget), until
@@ -528,12 +535,13 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         dim * (dim + 1) / 2 + targets * (dim + 2)
     }
 
-    /// Read back what [`numbers`](Self::numbers) returned: all later results are the same bit for bit. The present
-    /// state is replaced.
+    /// Read back what [`numbers`](Self::numbers) returned: all later results are the same bit for bit. The
+    /// present state is replaced.
     ///
     /// # Errors
-    /// [`Error::Length`] unless there are as many numbers as for these features and targets, [`Error::NotFinite`] with
-    /// the position of one that is not, [`Error::RowCount`]. Nothing is changed then.
+    /// [`Error::Length`] unless there are as many numbers as for these features and targets,
+    /// [`Error::NotFinite`] with the position of one that is not, [`Error::RowCount`]. Nothing is changed
+    /// then.
     pub fn restore(&mut self, rows: u64, numbers: &[T]) -> Result<(), Error> {
         check_length(Self::numbers_kept_of(self.dim, self.targets()), numbers.len())?;
         if let Some(column) = numbers.iter().position(|number| !number.is_finite()) {
@@ -591,7 +599,8 @@ pub(crate) struct Counts<T> {
     /// `1 - Λ`, `Λ` above 1/4: what the accumulated rows must still be discounted by. All that is accumulated
     /// is in units of it.
     pub(crate) faded: Sum<T>,
-    /// `λ` of the last solution; 0 where its triangle is not kept. It is here since it takes the place of padding.
+    /// `λ` of the last solution; 0 where its triangle is not kept. It is here since it takes the place of
+    /// padding.
     pub(crate) penalty: T,
 }
 

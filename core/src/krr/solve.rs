@@ -1,8 +1,8 @@
 //! The weights of the features, and the error they leave.
 //!
-//! `β` are weights of the features `φ(x)`, `w = L⁻ᵀβ` weights of the kernel values `k_C(x)`. A prediction from the wrong
-//! ones is a plausible number, so they have different types: `β` is a [`FeatureWeights`], which no predictor takes, and
-//! [`crate::Nystrom::kernel_weights`] alone makes `w`, a slice, from it:
+//! `β` are weights of the features `φ(x)`, `w = L⁻ᵀβ` weights of the kernel values `k_C(x)`. A prediction
+//! from the wrong ones is a plausible number, so they have different types: `β` is a [`FeatureWeights`],
+//! which no predictor takes, and [`crate::Nystrom::kernel_weights`] alone makes `w`, a slice, from it:
 //!
 //! ```compile_fail,E0308
 //! use dpp_nystrom_core::{Predictor, RidgeRegression, RidgeWorkspace, kernel::Gaussian};
@@ -22,8 +22,8 @@ use crate::error::{Error, Known, row_number};
 use crate::memory::{check_length, prefix, row, rows_of};
 use crate::scalar::{Scalar, Sum, apply_givens, dot, rotation};
 
-/// Weights `β` of the features: `f(x) = φ(x)ᵀβ`. [`crate::Nystrom::kernel_weights`] makes the weights of the kernel, which
-/// predictions take, from them.
+/// Weights `β` of the features: `f(x) = φ(x)ᵀβ`. [`crate::Nystrom::kernel_weights`] makes the weights of the
+/// kernel, which predictions take, from them.
 #[derive(Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FeatureWeights<'b, T> {
@@ -74,7 +74,8 @@ pub struct Solution<'b, T> {
 pub struct Solved<T> {
     /// `λ = Nγ`.
     pub penalty: T,
-    /// The variance of the noise, `J/N`, with `J` the squared error and `λ‖β‖²`: of the target that was solved for last.
+    /// The variance of the noise, `J/N`, with `J` the squared error and `λ‖β‖²`: of the target that was
+    /// solved for last.
     pub noise: T,
 }
 
@@ -95,11 +96,12 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         self.solve_target(0, gamma)
     }
 
-    /// Compute the weights `β` of `min ‖Φβ - y‖² + Nγ‖β‖²` for target `k`, with γ the regularisation `gamma`, and their
-    /// squared error. Rows can be added afterwards. `c³/2` multiply-adds, in `f32` `c³` after 2¹⁵ rows.
+    /// Compute the weights `β` of `min ‖Φβ - y‖² + Nγ‖β‖²` for target `k`, with γ the regularisation `gamma`,
+    /// and their squared error. Rows can be added afterwards. `c³/2` multiply-adds, in `f32` `c³` after 2¹⁵
+    /// rows.
     ///
-    /// The weights are in the accumulator's own memory. So a failure leaves the weights that the caller has, and with which
-    /// a device predicts, as they were.
+    /// The weights are in the accumulator's own memory. So a failure leaves the weights that the caller has,
+    /// and with which a device predicts, as they were.
     ///
     /// # Errors
     /// [`Error::NoRows`] without effective rows, [`Error::Ridge`] unless γ is finite and not negative and
@@ -117,16 +119,18 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         Ok(Solution { weights: FeatureWeights::new(self.solution), squared_error })
     }
 
-    /// Return the γ under which the first target is most likely, to [`solve`](Self::solve) with. It needs no rows but those that
-    /// were added.
+    /// Return the γ under which the first target is most likely, to [`solve`](Self::solve) with. It needs no
+    /// rows but those that were added.
     ///
-    /// It is the greatest marginal likelihood of the Gaussian process that [variances](Self::variance) are of (Rasmussen and Williams,
-    /// *Gaussian Processes for Machine Learning*, §5.4): with `J(λ)` the minimum of `‖Φβ - y‖² + λ‖β‖²`, and `s² = J/N`, the least
+    /// It is the greatest marginal likelihood of the Gaussian process that [variances](Self::variance) are of
+    /// (Rasmussen and Williams, *Gaussian Processes for Machine Learning*, §5.4): with `J(λ)` the minimum of
+    /// `‖Φβ - y‖² + λ‖β‖²`, and `s² = J/N`, the least
     ///
     /// `N ln J + ln det(ΦᵀΦ/λ + I)`
     ///
-    /// over the `λ = Nγ` from `‖R‖²` down to the rounding error of `R`, a factor of 4 apart; of equal ones the largest. Each costs `c³/2`
-    /// multiply-adds and `c` logarithms: 23 in `f32`, 52 in `f64`. The last solution's triangle is lost.
+    /// over the `λ = Nγ` from `‖R‖²` down to the rounding error of `R`, a factor of 4 apart; of equal ones
+    /// the largest. Each costs `c³/2` multiply-adds and `c` logarithms: 23 in `f32`, 52 in `f64`. The last
+    /// solution's triangle is lost.
     ///
     /// # Errors
     /// [`Error::NoRows`], and [`Error::NotPositive`] (of pivot 0) where all features of all rows are 0.
@@ -193,8 +197,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         (solved.penalty > T::ZERO).then_some(solved)
     }
 
-    /// Return the triangle of the last solution, transposed: `Sᵀ` by rows, `c(c + 1)/2` numbers, with `SᵀS = ΦᵀΦ + λI`.
-    /// Meaningless where [`solved`](Self::solved) is none.
+    /// Return the triangle of the last solution, transposed: `Sᵀ` by rows, `c(c + 1)/2` numbers, with
+    /// `SᵀS = ΦᵀΦ + λI`. Meaningless where [`solved`](Self::solved) is none.
     pub fn solved_triangle(&self) -> impl Iterator<Item = T> {
         self.penalised().flat_map(|(entries, pivot)| entries.iter().copied().chain([pivot]))
     }
@@ -205,11 +209,11 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         rows.map(|(k, (row, &pivot))| (prefix(row, k), pivot))
     }
 
-    /// Return the leverage `h = ‖S⁻ᵀφ‖²` of a row in the last solution, from its features `φ`, which are lost: its part of the
-    /// variance. `c²/2` multiply-adds.
+    /// Return the leverage `h = ‖S⁻ᵀφ‖²` of a row in the last solution, from its features `φ`, which are
+    /// lost: its part of the variance. `c²/2` multiply-adds.
     ///
-    /// For a row that was learned it is the diagonal of the hat matrix: its residual in a regression without it, and with
-    /// the same `λ`, is that in this one over `1 - h`.
+    /// For a row that was learned it is the diagonal of the hat matrix: its residual in a regression without
+    /// it, and with the same `λ`, is that in this one over `1 - h`.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is a number per feature, [`Error::Unsolved`].
@@ -220,9 +224,9 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         Ok(dot(phi, phi))
     }
 
-    /// Return the variance of a new observation, in the squared units of the target, as of the last solution: rows that were
-    /// added since then do not count. `phi` holds the row's features and is lost; `residual` is
-    /// [`crate::Nystrom::residual`]. `c²/2` multiply-adds.
+    /// Return the variance of a new observation, in the squared units of the target, as of the last solution:
+    /// rows that were added since then do not count. `phi` holds the row's features and is lost; `residual`
+    /// is [`crate::Nystrom::residual`]. `c²/2` multiply-adds.
     ///
     /// ```
     /// use dpp_nystrom_core::{Error, RidgeRegression, RidgeWorkspace};
@@ -381,8 +385,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         self.squared_error_of(0, weights)
     }
 
-    /// Return `Σ (φ(x)ᵀβ - y)²` of target `k` over the rows added, from the accumulator alone: the error on a fold that was
-    /// held out of the accumulator that solved for these weights. `c²/2` multiply-adds.
+    /// Return `Σ (φ(x)ᵀβ - y)²` of target `k` over the rows added, from the accumulator alone: the error on a
+    /// fold that was held out of the accumulator that solved for these weights. `c²/2` multiply-adds.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is a weight per feature, [`Error::OutOfRange`] for the target.
@@ -426,7 +430,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     }
 }
 
-/// Return `ln(1 + u)`, also for a small `u` (Higham, *Accuracy and Stability of Numerical Algorithms*, §1.14.1).
+/// Return `ln(1 + u)`, also for a small `u` (Higham, *Accuracy and Stability of Numerical Algorithms*,
+/// §1.14.1).
 fn log_of_one_and<T: Scalar>(u: T) -> T {
     let sum = T::ONE + u;
     if sum == T::ONE { u } else { sum.ln() * u / (sum - T::ONE) }

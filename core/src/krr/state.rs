@@ -1,4 +1,5 @@
-//! The state of a ridge regression as bytes, to store over a reset or to send to a server that merges a fleet.
+//! The state of a ridge regression as bytes, to store over a reset or to send to a server that merges a
+//! fleet.
 //!
 //! All versions begin with the frame of all formats: magic number `dppnstat` (0 to 7), CRC-32 of bytes 12 to
 //! the end (8 to 11), version (12 to 15) and length in bytes (16 to 19). Everything is little-endian, at any
@@ -39,9 +40,10 @@
 //! uses the first version that can hold the state, so that its bytes are those from before the later
 //! versions.
 //!
-//! Rows learned on different landmarks or under another kernel are features of different spaces. Their accumulators
-//! have the same shape, but merging them is meaningless. So the state contains the digest of the landmarks
-//! ([`crate::digest`]), and a reader refuses another one. It also refuses numbers that no rows can have left.
+//! Rows learned on different landmarks or under another kernel are features of different spaces. Their
+//! accumulators have the same shape, but merging them is meaningless. So the state contains the digest of the
+//! landmarks ([`crate::digest`]), and a reader refuses another one. It also refuses numbers that no rows can
+//! have left.
 
 use super::{Counts, RidgeRegression};
 use crate::error::{BytesProblem, Error, Known};
@@ -79,8 +81,8 @@ pub const fn state_bytes_of<T: Scalar>(dim: usize, targets: usize) -> usize {
     HEADER_2 + 2 * ENTRY + size_of::<T>() * RidgeRegression::<T>::numbers_kept_of(dim, targets)
 }
 
-/// Return by how many bytes the state of an accumulator that has forgotten ([`RidgeRegression::forget`]) is longer than
-/// [`state_bytes_of`].
+/// Return by how many bytes the state of an accumulator that has forgotten ([`RidgeRegression::forget`]) is
+/// longer than [`state_bytes_of`].
 pub const fn state_bytes_forgotten<T: Scalar>() -> usize {
     ENTRY + size_of::<u64>() + size_of::<T>()
 }
@@ -300,8 +302,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// Bytes after the state's end are ignored.
     ///
     /// # Errors
-    /// [`Error::StateBytes`] with the problem, [`Error::Length`] for another number of features or targets. The
-    /// accumulator is unchanged.
+    /// [`Error::StateBytes`] with the problem, [`Error::Length`] for another number of features or targets.
+    /// The accumulator is unchanged.
     pub fn read_state(&mut self, digest: u64, bytes: &[u8]) -> Result<(), Error> {
         let refuse = |problem| Err(Error::StateBytes(problem));
         let Content { header, triangle, targets, forgotten } = parse(bytes).map_err(Error::StateBytes)?;
@@ -327,8 +329,9 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     }
 }
 
-/// Whether some rows can have left these numbers. At most [`MOST_ROWS`]; pivots and residual sums of squares are not
-/// negative; each row of features fills at most one row of `R`, up to rounding, and without rows nothing is filled.
+/// Whether some rows can have left these numbers. At most [`MOST_ROWS`]; pivots and residual sums of squares
+/// are not negative; each row of features fills at most one row of `R`, up to rounding, and without rows
+/// nothing is filled.
 fn possible<T: Scalar>(header: &StateHeader, triangle: &[u8], targets: &[u8]) -> bool {
     let mut numbers = numbers_of::<T>(triangle);
     let larger = |most: T, entry: T| if entry.abs() > most { entry.abs() } else { most };

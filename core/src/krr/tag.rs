@@ -1,7 +1,7 @@
 //! The authentication tag of a state: HMAC-SHA-256 (RFC 2104, FIPS 180-4) under a key of the device.
 //!
-//! A checksum finds accidents: anyone can compute it. The tag can only be computed with the key. It covers the magic number
-//! and bytes 12 to the end, with zeros where it stands itself.
+//! A checksum finds accidents: anyone can compute it. The tag can only be computed with the key. It covers
+//! the magic number and bytes 12 to the end, with zeros where it stands itself.
 
 use super::state::{MAGIC, StateHeader, TAG};
 use crate::error::{BytesProblem, Error, Known};
@@ -29,8 +29,8 @@ use sha2::Sha256;
 /// ```
 ///
 /// # Errors
-/// [`Error::StateBytes`] with the problem: [`BytesProblem::Tag`] for version 1, which has no place for it. Nothing is
-/// written then.
+/// [`Error::StateBytes`] with the problem: [`BytesProblem::Tag`] for version 1, which has no place for it.
+/// Nothing is written then.
 pub fn sign_state(bytes: &mut [u8], key: &[u8; 32]) -> Result<(), Error> {
     let StateHeader { length, .. } = check(bytes)?;
     let tag: [u8; 32] = mac(bytes, length, key).known()?.finalize().into_bytes().into();
@@ -39,11 +39,12 @@ pub fn sign_state(bytes: &mut [u8], key: &[u8; 32]) -> Result<(), Error> {
     frame::seal(bytes, MAGIC).known()
 }
 
-/// Check the bytes of a state and its tag, and return the header. The comparison takes the same time for every tag.
+/// Check the bytes of a state and its tag, and return the header. The comparison takes the same time for
+/// every tag.
 ///
 /// # Errors
-/// [`Error::StateBytes`] with the problem: [`BytesProblem::Tag`] for the tag of another key, for none, or for content
-/// that was changed.
+/// [`Error::StateBytes`] with the problem: [`BytesProblem::Tag`] for the tag of another key, for none, or for
+/// content that was changed.
 pub fn verify_state(bytes: &[u8], key: &[u8; 32]) -> Result<StateHeader, Error> {
     let header = check(bytes)?;
     let verified = mac(bytes, header.length, key).known()?.verify_slice(&header.tag);

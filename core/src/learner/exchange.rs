@@ -2,39 +2,45 @@
 //!
 //! # When
 //!
-//! The landmarks shall explain the rows that arrive: the sum of their residuals shall be small. A row that is offered becomes a
-//! *candidate* `z` and is tried on the `2c` rows offered after it. With `r(x, z) = k(x, z) - φ(x)·φ(z)`, what the landmarks leave
-//! of the kernel, it would explain as a further landmark
+//! The landmarks shall explain the rows that arrive: the sum of their residuals shall be small. A row that is
+//! offered becomes a *candidate* `z` and is tried on the `2c` rows offered after it. With
+//! `r(x, z) = k(x, z) - φ(x)·φ(z)`, what the landmarks leave of the kernel, it would explain as a further
+//! landmark
 //!
 //! `gain = mean of r(x, z)²/r(z, z)`
 //!
-//! of a row's residual. What the landmark `x_i` explains that no other does is known for all rows that were learned, discounted as
-//! they are: the mean square of the feature along `a_i = L⁻¹e_i`, which is orthogonal to the features of the other landmarks,
+//! of a row's residual. What the landmark `x_i` explains that no other does is known for all rows that were
+//! learned, discounted as they are: the mean square of the feature along `a_i = L⁻¹e_i`, which is orthogonal
+//! to the features of the other landmarks,
 //!
 //! `loss_i = ‖R a_i‖²/(N ‖a_i‖²)`.
 //!
-//! The landmark with the least loss is exchanged for the candidate if the gain is more than 4 times that loss, since what was
-//! learned along `a_i` is lost too and the new feature is learned from the rows that follow. So there is at most one exchange in
-//! `2c + 1` rows, none before `2c` effective rows were learned, and in a stream that stays as it is soon none: `tests/core/exchange.rs`
-//! has the errors for streams that stay, drift, jump and wander. It is a step of swap search on the residuals, and not of the c-DPP's chain:
+//! The landmark with the least loss is exchanged for the candidate if the gain is more than 4 times that
+//! loss, since what was learned along `a_i` is lost too and the new feature is learned from the rows that
+//! follow. So there is at most one exchange in `2c + 1` rows, none before `2c` effective rows were learned,
+//! and in a stream that stays as it is soon none: `tests/core/exchange.rs` has the errors for streams that
+//! stay, drift, jump and wander. It is a step of swap search on the residuals, and not of the c-DPP's chain:
 //! of a chain, whose landmarks never settle, each step costs what an exchange costs.
 //!
 //! # How
 //!
 //! What the regression knows is `R`, in the features of the present landmarks. Let `x_i` leave and `z` enter.
 //!
-//! - The landmarks in another order, `x_i` last, have features that are an orthogonal transform of the present ones. So
-//!   `R` in those is exact: the Givens rotations that move `x_i` to the last place, applied to the columns of `R`.
+//! - The landmarks in another order, `x_i` last, have features that are an orthogonal transform of the
+//!   present ones. So `R` in those is exact: the Givens rotations that move `x_i` to the last place, applied
+//!   to the columns of `R`.
 //! - The other `c - 1` features do not depend on the last landmark.
-//! - The last feature is `(k_z(x) - Σ_j l_zj φ_j(x))/√s_z`, with the sum over the others, where before it was that of `x_i`. The
-//!   rows that were learned are gone, and with them `k_z(x)`. Its best estimate from the old features is `ρ φ_c(x)`, with `ρ` the correlation of `z` and `x_i`
-//!   given the others: `ρ = (k(z, x_i) - l_z·l_i)/√(s_z s_i)`, at most 1 in magnitude. (It is the projection of `k_z` onto the
-//!   span of the old landmarks, or the conditional expectation of a Gaussian process.) The rest, `√(1 - ρ²) ψ(x)`, is unknown.
-//!   Its mean square is taken to be that of `φ_c`, so that the sum of the squares of the last feature stays. Without this term
-//!   the weight would be divided by `ρ` instead of multiplied, as in a regression on a variable that is measured with errors.
+//! - The last feature is `(k_z(x) - Σ_j l_zj φ_j(x))/√s_z`, with the sum over the others, where before it was
+//!   that of `x_i`. The rows that were learned are gone, and with them `k_z(x)`. Its best estimate from the
+//!   old features is `ρ φ_c(x)`, with `ρ` the correlation of `z` and `x_i` given the others:
+//!   `ρ = (k(z, x_i) - l_z·l_i)/√(s_z s_i)`, at most 1 in magnitude. (It is the projection of `k_z` onto the
+//!   span of the old landmarks, or the conditional expectation of a Gaussian process.) The rest,
+//!   `√(1 - ρ²) ψ(x)`, is unknown. Its mean square is taken to be that of `φ_c`, so that the sum of the
+//!   squares of the last feature stays. Without this term the weight would be divided by `ρ` instead of
+//!   multiplied, as in a regression on a variable that is measured with errors.
 //!
-//! A near copy of `x_i` (`ρ` near 1) loses nothing. A row that has nothing in common with it (`ρ = 0`) loses what was
-//! learned in one direction of `c`: its weight is 0 until rows are learned there.
+//! A near copy of `x_i` (`ρ` near 1) loses nothing. A row that has nothing in common with it (`ρ = 0`) loses
+//! what was learned in one direction of `c`: its weight is 0 until rows are learned there.
 
 use super::{Learner, Status};
 use crate::cholesky::Cholesky;
@@ -48,7 +54,8 @@ use crate::nystrom::Nystrom;
 use crate::scalar::{Scalar, dot};
 use crate::stream::Offered;
 
-/// The rows that a candidate is tried on, and the effective rows before the first exchange, for each landmark.
+/// The rows that a candidate is tried on, and the effective rows before the first exchange, for each
+/// landmark.
 pub(super) const TRIAL_ROWS: usize = 2;
 /// How many times the loss the gain must be.
 const MARGIN: usize = 4;
@@ -74,19 +81,23 @@ pub enum Exchange {
 }
 
 impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T> {
-    /// Offer a raw row in exchange for a landmark, while learning. It may be called with each row, and decides itself whether
-    /// an exchange pays: where the rows that arrive are no longer those that the landmarks were selected from. A row becomes a
-    /// candidate if there is none, is tried on the `2c` rows that are offered after it, and replaces the landmark that explains
-    /// least if it explains more than 4 times as much. Where all rows are like those of the selection, exchanges end.
+    /// Offer a raw row in exchange for a landmark, while learning. It may be called with each row, and
+    /// decides itself whether an exchange pays: where the rows that arrive are no longer those that the
+    /// landmarks were selected from. A row becomes a candidate if there is none, is tried on the `2c` rows
+    /// that are offered after it, and replaces the landmark that explains least if it explains more than 4
+    /// times as much. Where all rows are like those of the selection, exchanges end.
     ///
-    /// After an exchange the weights are computed again with the γ of the last solution; if there are none with it, the phase is
-    /// [`Phase::Learning`], and [`solve`](Self::solve) says why. The number of landmarks does not grow.
+    /// After an exchange the weights are computed again with the γ of the last solution; if there are none
+    /// with it, the phase is [`Phase::Learning`], and [`solve`](Self::solve) says why. The number of
+    /// landmarks does not grow.
     ///
-    /// `2c` kernel values and `c²` multiply-adds for a row on trial, `c³` at the end of a trial, and `3c³` more for an exchange.
+    /// `2c` kernel values and `c²` multiply-adds for a row on trial, `c³` at the end of a trial, and `3c³`
+    /// more for an exchange.
     ///
     /// # Errors
-    /// [`Error::Phase`], and with the number of rows before it and the feature [`Error::NotFinite`], [`Error::TooLarge`] or
-    /// [`Error::Changed`], or [`Error::NotFinite`] with a landmark with which the kernel overflows: nothing has changed.
+    /// [`Error::Phase`], and with the number of rows before it and the feature [`Error::NotFinite`],
+    /// [`Error::TooLarge`] or [`Error::Changed`], or [`Error::NotFinite`] with a landmark with which the
+    /// kernel overflows: nothing has changed.
     ///
     /// ```
     /// use dpp_nystrom_core::{Exchange, Learner, Random, Standard, kernel::Gaussian};
@@ -147,8 +158,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok(Exchange::OnTrial)
     }
 
-    /// Return what the candidate would explain of the residual of a standardised row: `r(x, z)²/r(z, z)`, or 0 where `r(z, z)` is
-    /// rounding error.
+    /// Return what the candidate would explain of the residual of a standardised row: `r(x, z)²/r(z, z)`, or
+    /// 0 where `r(z, z)` is rounding error.
     fn explained(&mut self, row: &[T; D]) -> Result<T, Error> {
         let (count, kernel) = (self.status.count, self.kernel.as_ref().known()?);
         let number = row_number(self.status.progress.steps);

@@ -1,8 +1,10 @@
-//! The whole of it in one value: scaling, landmarks, regression and prediction, from raw rows to raw predictions.
+//! The whole of it in one value: scaling, landmarks, regression and prediction, from raw rows to raw
+//! predictions.
 //!
-//! A [`Learner`] owns all memory in arrays, and each call borrows the views that the algorithms work on ([`Landmarks`],
-//! [`StreamChain`], [`RidgeRegression`]): no field refers to another, so that it can be a static, a field of an RTIC
-//! resource or the state of a task. No call copies the arrays or computes the factor again.
+//! A [`Learner`] owns all memory in arrays, and each call borrows the views that the algorithms work on
+//! ([`Landmarks`], [`StreamChain`], [`RidgeRegression`]): no field refers to another, so that it can be a
+//! static, a field of an RTIC resource or the state of a task. No call copies the arrays or computes the
+//! factor again.
 
 mod confidence;
 mod exchange;
@@ -31,9 +33,9 @@ use rand_core::Rng;
 
 /// The tries of the open-slot chain for each landmark in [`Learner::select`]: eight sweeps of 32.
 ///
-/// Enough from a uniform start: the mean of `log det K_CC`, on which the stationary law depends alone, is then within half a
-/// standard deviation of that of chains sixteen times as long, where the kernel's spectrum decays fast and where it is flat
-/// (`tests/core/learner.rs`). More tries do no harm.
+/// Enough from a uniform start: the mean of `log det K_CC`, on which the stationary law depends alone, is
+/// then within half a standard deviation of that of chains sixteen times as long, where the kernel's spectrum
+/// decays fast and where it is flat (`tests/core/learner.rs`). More tries do no harm.
 pub const TRIES_PER_LANDMARK: u64 = 256;
 
 /// The constants that standardise rows of `D` features and their target.
@@ -50,8 +52,8 @@ pub struct Standard<const D: usize, T = f32> {
     pub target_scale: T,
 }
 
-/// A learner of up to `C` landmarks of `D` features, with all the memory it needs: [`crate::Bytes::learner`]. It learns one
-/// target; [`crate::Outputs`] predicts several.
+/// A learner of up to `C` landmarks of `D` features, with all the memory it needs: [`crate::Bytes::learner`].
+/// It learns one target; [`crate::Outputs`] predicts several.
 ///
 /// # Phases
 ///
@@ -63,24 +65,27 @@ pub struct Standard<const D: usize, T = f32> {
 /// | [`Phase::Learning`] | [`learn`](Self::learn), [`forget`](Self::forget), [`exchange`](Self::exchange), [`residual`](Self::residual) | [`solve`](Self::solve) |
 /// | [`Phase::Predicting`] | the same, and [`predict`](Self::predict), [`assess`](Self::assess) | |
 ///
-/// A call of another phase is [`Error::Phase`] and changes nothing. The phases are values and not types, because a static
-/// has one type for its whole life: a learner that changed its type would have to move through the stack, and one that is
-/// read from storage has a phase that only the bytes know. Rows are arrays of `D` features: another width does not compile.
+/// A call of another phase is [`Error::Phase`] and changes nothing. The phases are values and not types,
+/// because a static has one type for its whole life: a learner that changed its type would have to move
+/// through the stack, and one that is read from storage has a phase that only the bytes know. Rows are arrays
+/// of `D` features: another width does not compile.
 ///
 /// # Standardisation
 ///
-/// `z_i = (x_i - mean_i) · scale_i`, as in [`Model`]. Kernel, landmarks and regression see only `z`. A learner has no map: a
-/// device goes on learning on a model with one by [`RidgeRegression`], as at [`Model::digest`]. The target's mean is the value that
-/// predictions return to far from all landmarks, in place of an intercept.
+/// `z_i = (x_i - mean_i) · scale_i`, as in [`Model`]. Kernel, landmarks and regression see only `z`. A
+/// learner has no map: a device goes on learning on a model with one by [`RidgeRegression`], as at
+/// [`Model::digest`]. The target's mean is the value that predictions return to far from all landmarks, in
+/// place of an intercept.
 ///
 /// # Constant features
 ///
-/// A column is constant where its deviation over the rows of [`scale`](Self::scale) is at most `4 ε` of its mean: 4.8e-7 of it in `f32`,
-/// 8.9e-16 in `f64`. A sensor that is stuck is one, and a value that single precision quantises: 1013.25 ± 0.0004, or
-/// seconds since 1970 over some minutes. Subtract a constant first from a feature that matters.
-/// [`freeze_scaling`](Self::freeze_scaling) refuses constant columns, and
-/// [`freeze_scaling_allowing`](Self::freeze_scaling_allowing) takes those that are named. Its scale is then 0: the kernel does not see it.
-/// A row in which it has another value, by more than `16 ε` of its mean, is unknown to the learner:
+/// A column is constant where its deviation over the rows of [`scale`](Self::scale) is at most `4 ε` of its
+/// mean: 4.8e-7 of it in `f32`, 8.9e-16 in `f64`. A sensor that is stuck is one, and a value that single
+/// precision quantises: 1013.25 ± 0.0004, or seconds since 1970 over some minutes. Subtract a constant first
+/// from a feature that matters. [`freeze_scaling`](Self::freeze_scaling) refuses constant columns, and
+/// [`freeze_scaling_allowing`](Self::freeze_scaling_allowing) takes those that are named. Its scale is then
+/// 0: the kernel does not see it. A row in which it has another value, by more than `16 ε` of its mean, is
+/// unknown to the learner:
 ///
 /// | call | such a row |
 /// | --- | --- |
@@ -91,9 +96,10 @@ pub struct Standard<const D: usize, T = f32> {
 ///
 /// # A prior
 ///
-/// A learner that starts from a model ([`start_from`](Self::start_from)) learns what the model leaves: the regression is on
-/// `y - f_0(x)`, so that γ draws the weights to the model's and not to 0. Without rows it predicts as the model does, and
-/// forgetting returns it there. The residual needs no further memory than the model's weights.
+/// A learner that starts from a model ([`start_from`](Self::start_from)) learns what the model leaves: the
+/// regression is on `y - f_0(x)`, so that γ draws the weights to the model's and not to 0. Without rows it
+/// predicts as the model does, and forgetting returns it there. The residual needs no further memory than the
+/// model's weights.
 ///
 /// # Example
 ///
@@ -176,7 +182,8 @@ pub(crate) struct Status<T> {
     residual: T,
     /// What the claimed deviations are multiplied by; 0 before a solution.
     spread: T,
-    /// What the last solution says of its errors, of which the weights are; zeros without one that has a penalty.
+    /// What the last solution says of its errors, of which the weights are; zeros without one that has a
+    /// penalty.
     claim: Solved<T>,
 }
 
@@ -200,7 +207,8 @@ impl<T: Scalar> Status<T> {
 }
 
 impl<const C: usize, const D: usize, K, T: Scalar> Learner<C, D, K, T> {
-    /// Return an idle learner. Constant and all zeros: a static of it takes RAM, no flash, and no code to initialise.
+    /// Return an idle learner. Constant and all zeros: a static of it takes RAM, no flash, and no code to
+    /// initialise.
     pub const fn new() -> Self {
         Self {
             memory: Workspace::new(),
@@ -301,8 +309,8 @@ impl<const C: usize, const D: usize, K, T: Scalar> Default for Learner<C, D, K, 
 }
 
 impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T> {
-    /// Begin with this kernel of standardised rows, without scaling or landmarks: [`Phase::Scaling`]. What was learned
-    /// before is lost.
+    /// Begin with this kernel of standardised rows, without scaling or landmarks: [`Phase::Scaling`]. What
+    /// was learned before is lost.
     pub fn start(&mut self, kernel: K) {
         self.restart(kernel, Phase::Scaling);
         self.means.fill(T::ZERO);
@@ -312,9 +320,9 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// Begin with this kernel and known constants: [`Phase::Selecting`]. What was learned before is lost.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for a constant that is not finite (row 0 for means, 1 for scales; column `D` for the target's),
-    /// [`Error::Scale`] for a negative scale, [`Error::Constant`] where all scales are 0, or that of the target. The learner is
-    /// unchanged.
+    /// [`Error::NotFinite`] for a constant that is not finite (row 0 for means, 1 for scales; column `D` for
+    /// the target's), [`Error::Scale`] for a negative scale, [`Error::Constant`] where all scales are 0, or
+    /// that of the target. The learner is unchanged.
     pub fn start_scaled(&mut self, kernel: K, standard: &Standard<D, T>) -> Result<(), Error> {
         let Standard { means, scales, target_mean, target_scale } = standard;
         for (row, (constants, of_target)) in
@@ -341,17 +349,17 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok(())
     }
 
-    /// Begin with a model: its scaling, landmarks and weights: [`Phase::Predicting`]. The rows that follow correct the
-    /// model, whose weights are the prior. `c³/6` multiply-adds.
+    /// Begin with a model: its scaling, landmarks and weights: [`Phase::Predicting`]. The rows that follow
+    /// correct the model, whose weights are the prior. `c³/6` multiply-adds.
     ///
     /// # Errors
-    /// [`Error::Length`] for a model of another number of features, [`Error::Map`] for one with a map, [`Error::Capacity`] for
-    /// more than `C` landmarks, [`Error::Constant`] (of column `D`) for one of a constant target,
-    /// [`Error::NotFinite`], and [`Error::NotPositive`] with the landmark that depends on those before it, in this
-    /// precision. After one of the last two the learner is idle.
+    /// [`Error::Length`] for a model of another number of features, [`Error::Map`] for one with a map,
+    /// [`Error::Capacity`] for more than `C` landmarks, [`Error::Constant`] (of column `D`) for one of a
+    /// constant target, [`Error::NotFinite`], and [`Error::NotPositive`] with the landmark that depends on
+    /// those before it, in this precision. After one of the last two the learner is idle.
     ///
-    /// A model of [`crate::include_model!`] or [`Model::from_bytes`] has the kernel that the bytes name: the learner is then a
-    /// `Learner<C, D, ChosenKernel<f32>>`, 8 bytes larger.
+    /// A model of [`crate::include_model!`] or [`Model::from_bytes`] has the kernel that the bytes name: the
+    /// learner is then a `Learner<C, D, ChosenKernel<f32>>`, 8 bytes larger.
     ///
     /// ```
     /// use dpp_nystrom_core::{Learner, Model, Parts, Scaling, kernel::Gaussian};
@@ -407,12 +415,13 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         self.prior.fill(T::ZERO);
     }
 
-    /// Offer a raw row of a stream as a landmark: [`StreamChain::offer`]. Sixteen rows for each landmark suffice where 256
-    /// tries do in [`select`](Self::select) (measured in the table of steps in this crate's README).
+    /// Offer a raw row of a stream as a landmark: [`StreamChain::offer`]. Sixteen rows for each landmark
+    /// suffice where 256 tries do in [`select`](Self::select) (measured in the table of steps in this crate's
+    /// README).
     ///
     /// # Errors
-    /// [`Error::Phase`], and with the number of rows before it and the feature [`Error::NotFinite`], [`Error::TooLarge`] or
-    /// [`Error::Changed`]. The landmarks are unchanged except for their order.
+    /// [`Error::Phase`], and with the number of rows before it and the feature [`Error::NotFinite`],
+    /// [`Error::TooLarge`] or [`Error::Changed`]. The landmarks are unchanged except for their order.
     pub fn offer<R: Rng + ?Sized>(&mut self, row: &[T; D], random: &mut R) -> Result<Offer, Error> {
         self.check(Phase::Selecting)?;
         let row = self.admit(row, self.status.progress.steps)?;
@@ -424,15 +433,17 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok(offer)
     }
 
-    /// Select landmarks among the raw rows of a table, and freeze them: a uniform start, and [`TRIES_PER_LANDMARK`] tries of
-    /// the open-slot chain for each. Return their number: fewer than `C` where the table has no further independent row.
-    /// Rows offered before are forgotten.
+    /// Select landmarks among the raw rows of a table, and freeze them: a uniform start, and
+    /// [`TRIES_PER_LANDMARK`] tries of the open-slot chain for each. Return their number: fewer than `C`
+    /// where the table has no further independent row. Rows offered before are forgotten.
     ///
-    /// Nothing of the table's length is stored: it is read once as a check, and each try standardises the rows that it reads.
+    /// Nothing of the table's length is stored: it is read once as a check, and each try standardises the
+    /// rows that it reads.
     ///
     /// # Errors
-    /// [`Error::Phase`], [`Error::Empty`], with the row and the feature [`Error::NotFinite`], [`Error::TooLarge`] or
-    /// [`Error::Changed`], and [`Error::NotFinite`] with two rows for which the kernel is not finite. There are no landmarks then.
+    /// [`Error::Phase`], [`Error::Empty`], with the row and the feature [`Error::NotFinite`],
+    /// [`Error::TooLarge`] or [`Error::Changed`], and [`Error::NotFinite`] with two rows for which the kernel
+    /// is not finite. There are no landmarks then.
     pub fn select<R: Rng + ?Sized>(&mut self, table: &[[T; D]], random: &mut R) -> Result<usize, Error> {
         self.check(Phase::Selecting)?;
         self.status.count = 0;
@@ -477,10 +488,10 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// learns as one in `f64` does ([`RidgeRegression::add_row`]).
     ///
     /// # Errors
-    /// [`Error::RowCount`] when full,
-    /// [`Error::Phase`], and with the number of rows before it and the feature (`D` for the target): [`Error::NotFinite`], also
-    /// with a landmark with which the kernel overflows; [`Error::TooLarge`] for a feature whose coordinate overflows, or a target
-    /// beyond 1.4e14 standard deviations in `f32`; [`Error::Changed`]. A row that is refused is not learned.
+    /// [`Error::RowCount`] when full, [`Error::Phase`], and with the number of rows before it and the feature
+    /// (`D` for the target): [`Error::NotFinite`], also with a landmark with which the kernel overflows;
+    /// [`Error::TooLarge`] for a feature whose coordinate overflows, or a target beyond 1.4e14 standard
+    /// deviations in `f32`; [`Error::Changed`]. A row that is refused is not learned.
     pub fn learn(&mut self, row: &[T; D], target: T) -> Result<(), Error> {
         self.check_learning()?;
         let learned = self.learned();
@@ -533,9 +544,9 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok(())
     }
 
-    /// Return the γ under which the targets of the rows learned are most likely, to [`solve`](Self::solve) with:
-    /// [`RidgeRegression::choose_gamma`]. The weights and the phase do not change, and there are no variances before the next
-    /// solution. 12 to 26 times the cost of [`solve`](Self::solve).
+    /// Return the γ under which the targets of the rows learned are most likely, to [`solve`](Self::solve)
+    /// with: [`RidgeRegression::choose_gamma`]. The weights and the phase do not change, and there are no
+    /// variances before the next solution. 12 to 26 times the cost of [`solve`](Self::solve).
     ///
     /// # Errors
     /// [`Error::Phase`], and those of [`RidgeRegression::choose_gamma`].
@@ -573,8 +584,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// 2¹⁵ rows. Rows can be learned afterwards; they count from the next solution on. In `f32` weights and
     /// error are those of `f64` up to rounding, however many rows were learned ([`learn`](Self::learn)).
     ///
-    /// [`choose_gamma`](Self::choose_gamma) chooses γ. The variances of [`assess`](Self::assess) are to be relied on at that γ:
-    /// far below it they are too large, while the errors of predictions may be the same.
+    /// [`choose_gamma`](Self::choose_gamma) chooses γ. The variances of [`assess`](Self::assess) are to be
+    /// relied on at that γ: far below it they are too large, while the errors of predictions may be the same.
     ///
     /// # Errors
     /// [`Error::Phase`], and those of [`RidgeRegression::solve`]: the weights are as before.
@@ -610,8 +621,9 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok((squared_error / tally.effective_rows()).sqrt() * target_scale)
     }
 
-    /// Return the prediction for a raw row, in the target's units: [`Model::predict`]. A
-    /// [constant feature](Self#constant-features) is ignored: [`assess`](Self::assess) says whether it has another value.
+    /// Return the prediction for a raw row, in the target's units: [`Model::predict`]. A [constant
+    /// feature](Self#constant-features) is ignored: [`assess`](Self::assess) says whether it has another
+    /// value.
     ///
     /// # Errors
     /// [`Error::Phase`], and [`Error::NotFinite`] or [`Error::TooLarge`] (of row 0) with the feature.

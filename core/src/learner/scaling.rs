@@ -10,8 +10,9 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// Measure the scaling with a raw row and its target.
     ///
     /// # Errors
-    /// [`Error::Phase`], and with the number of rows before it and the feature (`D` for the target) [`Error::NotFinite`], or
-    /// [`Error::TooLarge`] where the sum of squared deviations overflows. A row that is refused is not counted.
+    /// [`Error::Phase`], and with the number of rows before it and the feature (`D` for the target)
+    /// [`Error::NotFinite`], or [`Error::TooLarge`] where the sum of squared deviations overflows. A row that
+    /// is refused is not counted.
     pub fn scale(&mut self, row: &[T; D], target: T) -> Result<(), Error> {
         self.check(Phase::Scaling)?;
         let scaled = u64::from(self.status.scaled);
@@ -39,8 +40,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok(())
     }
 
-    /// Whether a column is constant over the rows measured, while the scaling is measured: features by their number, and the
-    /// target as `D`. Afterwards, whether a feature was.
+    /// Whether a column is constant over the rows measured, while the scaling is measured: features by their
+    /// number, and the target as `D`. Afterwards, whether a feature was.
     pub fn is_constant(&self, column: usize) -> bool {
         let Status { phase, scaled, target_mean, target_scale, .. } = self.status;
         let (mean, scale) = match (self.means.get(column), self.scales.get(column)) {
@@ -55,18 +56,21 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// End the scaling: it does not change any more. Go on with [`Phase::Selecting`].
     ///
     /// # Errors
-    /// [`Error::Phase`], [`Error::Empty`] where no row was measured, and [`Error::Constant`] with the first feature that is constant, or
-    /// with `D` for the target ([constant features](Self#constant-features)): measuring can go on then.
+    /// [`Error::Phase`], [`Error::Empty`] where no row was measured, and [`Error::Constant`] with the first
+    /// feature that is constant, or with `D` for the target ([constant features](Self#constant-features)):
+    /// measuring can go on then.
     pub fn freeze_scaling(&mut self) -> Result<(), Error> {
         self.freeze_scaling_allowing(&[])
     }
 
-    /// [`freeze_scaling`](Self::freeze_scaling), where these columns may be constant: features by their number, and the target as
-    /// `D`. A target that is constant is learned in its own units, as if its deviation were 1. That is also for a learner without
-    /// a target, of which only the [`residual`](Self::residual) is asked.
+    /// [`freeze_scaling`](Self::freeze_scaling), where these columns may be constant: features by their
+    /// number, and the target as `D`. A target that is constant is learned in its own units, as if its
+    /// deviation were 1. That is also for a learner without a target, of which only the
+    /// [`residual`](Self::residual) is asked.
     ///
     /// # Errors
-    /// Those of [`freeze_scaling`](Self::freeze_scaling), and [`Error::Constant`] (of column 0) where all features are constant.
+    /// Those of [`freeze_scaling`](Self::freeze_scaling), and [`Error::Constant`] (of column 0) where all
+    /// features are constant.
     ///
     /// ```
     /// use dpp_nystrom_core::{Error, Learner, kernel::Gaussian};

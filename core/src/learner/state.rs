@@ -18,7 +18,8 @@
 //! | 2³¹ + 2 | where rows were learned: their mean residual, the factor of the deviations, λ and the noise of the last solution: numbers |
 //! | 2³¹ + 1 | before there are landmarks: the kernel of `(1, 0, …)` and `(7/8, 0, …)`, a number |
 //!
-//! The kernel is not stored, since it is a type of the program. The reader compares the factor with it, or that one value.
+//! The kernel is not stored, since it is a type of the program. The reader compares the factor with it, or
+//! that one value.
 
 use super::{Learner, Status, exchange::TRIAL_ROWS};
 use crate::chain::Progress;
@@ -49,7 +50,8 @@ const TRIAL: u32 = OPTIONAL;
 const KERNEL: u32 = OPTIONAL + 1;
 const CONFIDENCE: u32 = OPTIONAL + 2;
 
-/// Return the most bytes of a learner's state with `c` landmarks of `d` features: while a candidate is on trial.
+/// Return the most bytes of a learner's state with `c` landmarks of `d` features: while a candidate is on
+/// trial.
 pub(crate) const fn state_bytes<T>(c: usize, d: usize) -> usize {
     mandatory_bytes::<T>(c, d) + trial_bytes::<T>(d) + confidence_bytes::<T>()
 }
@@ -164,12 +166,14 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         })
     }
 
-    /// Read a state that [`write_state`](Self::write_state) wrote, and go on with it. Return the generator's bytes. The present
-    /// state is replaced. All that follows is the same bit for bit, but variances: there are none until [`solve`](Self::solve).
+    /// Read a state that [`write_state`](Self::write_state) wrote, and go on with it. Return the generator's
+    /// bytes. The present state is replaced. All that follows is the same bit for bit, but variances: there
+    /// are none until [`solve`](Self::solve).
     ///
     /// # Errors
-    /// [`Error::SavedBytes`] with the problem, and [`Error::ForeignState`] for a state without landmarks that was saved under
-    /// another kernel: the learner is unchanged. [`Error::ForeignState`] for landmarks of another kernel; the learner is then idle.
+    /// [`Error::SavedBytes`] with the problem, and [`Error::ForeignState`] for a state without landmarks that
+    /// was saved under another kernel: the learner is unchanged. [`Error::ForeignState`] for landmarks of
+    /// another kernel; the learner is then idle.
     pub fn read_state(&mut self, kernel: K, bytes: &[u8]) -> Result<[u8; 16], Error> {
         let state = Saved::<T>::parse::<C, D>(bytes).map_err(Error::SavedBytes)?;
         let count = state.status.count;
@@ -332,7 +336,8 @@ impl<'b, T: Scalar> Saved<'b, T> {
     }
 }
 
-/// Read the candidate's section: its numbers, its gain, and the rows that it was tried on, at most `most`. None of all without it.
+/// Read the candidate's section: its numbers, its gain, and the rows that it was tried on, at most `most`.
+/// None of all without it.
 fn trial<'b, T: Scalar>(
     sections: &Sections<'b>,
     d: usize,
@@ -354,8 +359,8 @@ fn trial<'b, T: Scalar>(
     }
 }
 
-/// Read the mean residual, the factor of the deviations, and what the last solution says of its errors. States of before have
-/// none: 0, 1 and zeros.
+/// Read the mean residual, the factor of the deviations, and what the last solution says of its errors.
+/// States of before have none: 0, 1 and zeros.
 fn confidence<T: Scalar>(sections: &Sections<'_>) -> Result<(T, T, Solved<T>), BytesProblem> {
     if sections.find(CONFIDENCE).is_none() {
         return Ok((T::ZERO, T::ONE, Status::IDLE.claim));

@@ -1,4 +1,5 @@
-//! What a model knows of its own predictions: how far a row is from the landmarks, the variance, and when both are unusual.
+//! What a model knows of its own predictions: how far a row is from the landmarks, the variance, and when
+//! both are unusual.
 //!
 //! A prediction is `φ(x)ᵀβ`, whatever `x` is. Three numbers say how much it is worth, from the cheapest on:
 //!
@@ -8,8 +9,8 @@
 //! | Nyström residual `k(x, x) - ‖φ(x)‖²` | 0 | `k(x, x)` | the factor | `c` kernel values, `c²/2` |
 //! | variance of a new observation, in the target's units squared | that of the noise | that of the prior | the factor and the triangle | `c²/2` more |
 //!
-//! (costs in multiply-adds beside those of the prediction.) [`Limits`] are their quantiles on rows that the regression did not
-//! see.
+//! (costs in multiply-adds beside those of the prediction.) [`Limits`] are their quantiles on rows that the
+//! regression did not see.
 
 use super::{Model, check_triangle};
 use crate::cholesky::substitute;
@@ -27,12 +28,14 @@ use crate::scalar::{Scalar, dot};
 pub struct Assessment<T> {
     /// The prediction, in the target's units.
     pub value: T,
-    /// The distance to the nearest landmark, in standard deviations of the features, or as a map has it; in levels for a
-    /// [`crate::QuantisedModel`]. Infinite where a feature that was constant in training has another value ([`Model::assess`]).
+    /// The distance to the nearest landmark, in standard deviations of the features, or as a map has it; in
+    /// levels for a [`crate::QuantisedModel`]. Infinite where a feature that was constant in training has
+    /// another value ([`Model::assess`]).
     pub nearest: T,
     /// The Nyström residual `k(x, x) - ‖φ(x)‖²`, where the factor is known.
     pub residual: Option<T>,
-    /// The variance of a new observation, in the target's units squared, where the triangle of a solution is known.
+    /// The variance of a new observation, in the target's units squared, where the triangle of a solution is
+    /// known.
     pub variance: Option<T>,
 }
 
@@ -48,8 +51,8 @@ pub enum Rarity {
     Hundredth,
 }
 
-/// What is usual, learned at training time: the range of the target, and quantiles of an [`Assessment`] on rows that the
-/// regression did not see. `dpp-nystrom` measures it.
+/// What is usual, learned at training time: the range of the target, and quantiles of an [`Assessment`] on
+/// rows that the regression did not see. `dpp-nystrom` measures it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Limits<T> {
@@ -81,8 +84,8 @@ impl<T: Scalar> Limits<T> {
         }
     }
 
-    /// Whether the distance or the residual of a row is beyond this limit: fewer than twice as many rows as it says, if
-    /// they are like those of the training.
+    /// Whether the distance or the residual of a row is beyond this limit: fewer than twice as many rows as
+    /// it says, if they are like those of the training.
     pub fn is_novel(&self, assessment: &Assessment<T>, rarity: Rarity) -> bool {
         let limit = |[half, tenth, hundredth]: [T; 3]| match rarity {
             Rarity::Half => half,
@@ -101,7 +104,8 @@ impl<T: Scalar> Limits<T> {
     }
 }
 
-/// What residuals and variances need: two triangles by rows (row i has i + 1 numbers), in the order of the landmarks.
+/// What residuals and variances need: two triangles by rows (row i has i + 1 numbers), in the order of the
+/// landmarks.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Uncertainty<'a, T> {
@@ -109,8 +113,8 @@ pub struct Uncertainty<'a, T> {
     pub factor: &'a [T],
     /// `Sᵀ` of the solution ([`crate::RidgeRegression::solved_triangle`]): `c(c + 1)/2` numbers.
     pub triangle: &'a [T],
-    /// The penalty and the variance of the noise, in the regression's units. `dpp-nystrom` scales the noise so that 90 % of
-    /// rows that the regression did not see are within 1.645 standard deviations.
+    /// The penalty and the variance of the noise, in the regression's units. `dpp-nystrom` scales the noise
+    /// so that 90 % of rows that the regression did not see are within 1.645 standard deviations.
     pub solved: Solved<T>,
 }
 
@@ -138,8 +142,8 @@ fn packed<T: Copy>(triangle: &[T]) -> impl Iterator<Item = (&[T], T)> {
     })
 }
 
-/// A model that says how far its predictions can be relied on. The model alone can say how far the nearest landmark is
-/// ([`Model::assess`]).
+/// A model that says how far its predictions can be relied on. The model alone can say how far the nearest
+/// landmark is ([`Model::assess`]).
 ///
 /// ```
 /// use dpp_nystrom_core::{Assessor, Limits, Model, Parts, Rarity, Scaling, Solved, Uncertainty};
@@ -175,8 +179,8 @@ pub struct Assessor<'a, T, K> {
 }
 
 impl<'a, T: Scalar, K: Kernel<T> + Copy> Assessor<'a, T, K> {
-    /// Create it from a model and what was measured at training time. Constant: in a static, triangles of another number of
-    /// landmarks do not compile.
+    /// Create it from a model and what was measured at training time. Constant: in a static, triangles of
+    /// another number of landmarks do not compile.
     ///
     /// # Errors
     /// [`Error::Length`] unless both triangles have `c(c + 1)/2` numbers.
@@ -207,8 +211,9 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Assessor<'a, T, K> {
         self.limits.as_ref()
     }
 
-    /// Predict a raw row and say how far the prediction can be relied on. The prediction is that of [`Model::predict`], bit for
-    /// bit. `room` is scratch: the model's [`width`](Model::width), and a number per landmark for residual and variance.
+    /// Predict a raw row and say how far the prediction can be relied on. The prediction is that of
+    /// [`Model::predict`], bit for bit. `room` is scratch: the model's [`width`](Model::width), and a number
+    /// per landmark for residual and variance.
     ///
     /// # Errors
     /// Those of [`Model::predict`].

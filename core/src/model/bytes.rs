@@ -16,7 +16,8 @@
 //! | | quantised: centres d, factors d, exponents d, weights c, landmarks c d, zeros up to a multiple of 4; with a map: rank r, |
 //! | | its shift, centres d, factors d, exponents d, weights c, map r d, zeros, landmarks c r, zeros |
 //!
-//! Versions 2 and 3 have sections after the arrays, as `sections.rs` has them: their number, their table, their content.
+//! Versions 2 and 3 have sections after the arrays, as `sections.rs` has them: their number, their table,
+//! their content.
 //!
 //! | section | content |
 //! | --- | --- |
@@ -24,10 +25,11 @@
 //! | 2³¹ | [`Limits`]: range, distances, residuals |
 //! | 2³¹ + 1 | [`Uncertainty`]: penalty, noise, factor, triangle |
 //!
-//! Numbers are little-endian, and the first byte is at a multiple of 4, so that the arrays are used in place as slices:
-//! nothing is copied, and a prediction reads them as it reads a static. (Decoding each number on use would not need the
-//! alignment, but every algorithm would need a second implementation.) `bytemuck` checks and creates the slices, so that
-//! this crate needs no `unsafe`. Bytes after the length are ignored: a flash partition may be longer than the model.
+//! Numbers are little-endian, and the first byte is at a multiple of 4, so that the arrays are used in place
+//! as slices: nothing is copied, and a prediction reads them as it reads a static. (Decoding each number on
+//! use would not need the alignment, but every algorithm would need a second implementation.) `bytemuck`
+//! checks and creates the slices, so that this crate needs no `unsafe`. Bytes after the length are ignored: a
+//! flash partition may be longer than the model.
 
 use super::assess::{Assessor, Limits, Uncertainty};
 use super::outputs::{Further, Outputs};
@@ -265,11 +267,12 @@ fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
 impl<'a> Model<'a, f32, ChosenKernel<f32>> {
     /// Use the model in these bytes, in place.
     ///
-    /// Reads each byte once, for the checksum, at some 20 instructions a byte. Bytes after the model's end are ignored.
+    /// Reads each byte once, for the checksum, at some 20 instructions a byte. Bytes after the model's end
+    /// are ignored.
     ///
     /// # Errors
-    /// [`Error::ModelBytes`] with the problem: bytes that are not aligned to 4, damaged, truncated, of another
-    /// format, or of a model with several outputs ([`crate::Outputs::from_bytes`]).
+    /// [`Error::ModelBytes`] with the problem: bytes that are not aligned to 4, damaged, truncated, of
+    /// another format, or of a model with several outputs ([`crate::Outputs::from_bytes`]).
     ///
     /// ```
     /// use dpp_nystrom_core::{BytesProblem, Error, Model};
@@ -335,8 +338,8 @@ impl Limits<f32> {
 }
 
 impl<'a> Assessor<'a, f32, ChosenKernel<f32>> {
-    /// Use the model in these bytes, in place, with what they hold besides it: [`Model::from_bytes`]. Of several outputs it
-    /// assesses the first.
+    /// Use the model in these bytes, in place, with what they hold besides it: [`Model::from_bytes`]. Of
+    /// several outputs it assesses the first.
     ///
     /// # Errors
     /// [`Error::ModelBytes`] with the problem.

@@ -5,16 +5,17 @@ use crate::checksum::crc32;
 use crate::error::BytesProblem;
 use crate::frame::CHECKED;
 
-/// The bytes of a model at a multiple of 4, as [`crate::Model::from_bytes`] needs them. [`include_model!`](crate::include_model)
-/// creates them from a file.
+/// The bytes of a model at a multiple of 4, as [`crate::Model::from_bytes`] needs them.
+/// [`include_model!`](crate::include_model) creates them from a file.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C, align(4))]
 pub struct ModelBytes<const N: usize>([u8; N]);
 
 impl<const N: usize> ModelBytes<N> {
-    /// Keep the bytes, after a check of the magic number, the version, the length and the checksum. Constant: in a static,
-    /// it costs the device nothing. What the arrays hold is checked by [`crate::Model::from_bytes`].
+    /// Keep the bytes, after a check of the magic number, the version, the length and the checksum. Constant:
+    /// in a static, it costs the device nothing. What the arrays hold is checked by
+    /// [`crate::Model::from_bytes`].
     ///
     /// # Errors
     /// The problem: bytes that are damaged, truncated, or of another format.
@@ -57,12 +58,13 @@ const fn word(bytes: &[u8], at: usize) -> Option<u32> {
     }
 }
 
-/// Include the file of a model, which `dpp-nystrom export --to bytes` writes, in the program: a `&'static [u8]` for
-/// [`Model::from_bytes`](crate::Model::from_bytes) or [`QuantisedModel::from_bytes`](crate::QuantisedModel::from_bytes).
+/// Include the file of a model, which `dpp-nystrom export --to bytes` writes, in the program: a
+/// `&'static [u8]` for [`Model::from_bytes`](crate::Model::from_bytes) or
+/// [`QuantisedModel::from_bytes`](crate::QuantisedModel::from_bytes).
 ///
-/// `include_bytes!` does not align the bytes, so that a program with it may work, and fail after the next build. This macro
-/// aligns them, and a file that is not a whole model does not compile. The path is relative to the source file, as that
-/// of `include_bytes!`.
+/// `include_bytes!` does not align the bytes, so that a program with it may work, and fail after the next
+/// build. This macro aligns them, and a file that is not a whole model does not compile. The path is relative
+/// to the source file, as that of `include_bytes!`.
 ///
 /// ```
 /// use dpp_nystrom_core::{Model, include_model};

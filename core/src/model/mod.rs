@@ -1,12 +1,14 @@
 //! A trained model in flash: it takes raw rows and returns predictions in the target's units.
 //!
-//! `y(x) = mean + scale · f(z)`, `z_i = (x_i - mean_i) · scale_i`, with `f` of [`Predictor`]. `scale_i` is one over the
-//! feature's standard deviation, or 0 for a constant feature: a multiplication, since a division is slow on many
-//! processors. With a learned map, `z = B (x - mean)` has fewer coordinates than features ([`Scaling`]).
+//! `y(x) = mean + scale · f(z)`, `z_i = (x_i - mean_i) · scale_i`, with `f` of [`Predictor`]. `scale_i` is
+//! one over the feature's standard deviation, or 0 for a constant feature: a multiplication, since a division
+//! is slow on many processors. With a learned map, `z = B (x - mean)` has fewer coordinates than features
+//! ([`Scaling`]).
 //!
-//! The parts are borrowed and used in place. They come from a static in the program, which is checked at compile time
-//! ([`Model::new`] is constant), or from bytes ([`Model::from_bytes`]) in a flash partition that is written separately
-//! or in the program ([`include_model!`](crate::include_model)). `dpp-nystrom export` writes both.
+//! The parts are borrowed and used in place. They come from a static in the program, which is checked at
+//! compile time ([`Model::new`] is constant), or from bytes ([`Model::from_bytes`]) in a flash partition that
+//! is written separately or in the program ([`include_model!`](crate::include_model)). `dpp-nystrom export`
+//! writes both.
 
 mod assess;
 mod bytes;
@@ -87,8 +89,9 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     /// Create the model from its parts. Constant: in a static, inconsistent parts do not compile.
     ///
     /// # Errors
-    /// [`Error::Empty`] for no features, no coordinates or no weights, [`Error::Length`] unless there are as many scales as
-    /// means, or rows of a map as long as these and no more of them, and that number times `weights` numbers of landmarks.
+    /// [`Error::Empty`] for no features, no coordinates or no weights, [`Error::Length`] unless there are as
+    /// many scales as means, or rows of a map as long as these and no more of them, and that number times
+    /// `weights` numbers of landmarks.
     pub const fn new(kernel: K, parts: Parts<'a, T>) -> Result<Self, Error> {
         let Parts { means, scaling, landmarks, weights, target_mean, target_scale } = parts;
         let width = match scaling.width(means.len()) {
@@ -107,7 +110,8 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         self.means.len()
     }
 
-    /// Return the number of coordinates of a standardised row, and of a landmark: that of features, or the rank of a map.
+    /// Return the number of coordinates of a standardised row, and of a landmark: that of features, or the
+    /// rank of a map.
     pub const fn width(&self) -> usize {
         self.predictor.width()
     }
@@ -142,8 +146,8 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         self.target_scale
     }
 
-    /// Return this model with other weights of the kernel: those that a device has learned on its landmarks, from
-    /// [`crate::Nystrom::kernel_weights`]. Predictions remain in the target's units.
+    /// Return this model with other weights of the kernel: those that a device has learned on its landmarks,
+    /// from [`crate::Nystrom::kernel_weights`]. Predictions remain in the target's units.
     ///
     /// ```
     /// use dpp_nystrom_core::{Model, Parts, Scaling, kernel::Gaussian};
@@ -174,8 +178,8 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         self.predictor.kernel()
     }
 
-    /// Standardise a raw row into the first [`width`](Self::width) elements of `room`, and return them: the coordinates that the
-    /// landmarks have.
+    /// Standardise a raw row into the first [`width`](Self::width) elements of `room`, and return them: the
+    /// coordinates that the landmarks have.
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict).
@@ -195,8 +199,8 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         standard_target(target, self.target_mean, self.target_scale)
     }
 
-    /// Return the digest of this model's landmarks with this factor ([`crate::digest`]). All devices of a fleet that
-    /// learns on one model have the same.
+    /// Return the digest of this model's landmarks with this factor ([`crate::digest`]). All devices of a
+    /// fleet that learns on one model have the same.
     ///
     /// ```
     /// use dpp_nystrom_core::{Error, Landmarks, Model, Nystrom, Parts, Points, RidgeRegression, RidgeWorkspace, Scaling};
@@ -231,27 +235,28 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         digest(&[self.means, self.scaling.numbers(), &target, self.landmarks()], factor)
     }
 
-    /// Return the prediction for one raw row, in the target's units. `room` is scratch for the standardised row:
-    /// [`width`](Self::width) numbers.
+    /// Return the prediction for one raw row, in the target's units. `room` is scratch for the standardised
+    /// row: [`width`](Self::width) numbers.
     ///
-    /// Costs as much as [`Predictor::predict`], and a subtraction and a multiplication per feature; with a map r multiply-adds
-    /// per feature, and then r features.
+    /// Costs as much as [`Predictor::predict`], and a subtraction and a multiplication per feature; with a
+    /// map r multiply-adds per feature, and then r features.
     ///
     /// # Errors
-    /// [`Error::Length`] unless the row has the model's number of features, [`Error::Capacity`] for a shorter `room`,
-    /// [`Error::NotFinite`] (of row 0) for a feature that is NaN or infinite, [`Error::TooLarge`] for one so far from its mean
-    /// that a coordinate overflows.
+    /// [`Error::Length`] unless the row has the model's number of features, [`Error::Capacity`] for a shorter
+    /// `room`, [`Error::NotFinite`] (of row 0) for a feature that is NaN or infinite, [`Error::TooLarge`] for
+    /// one so far from its mean that a coordinate overflows.
     pub fn predict(&self, raw: &[T], room: &mut [T]) -> Result<T, Error> {
         let row = self.standardise(raw, room)?;
         Ok(self.target_mean + self.target_scale * self.predictor.predict_finite(row))
     }
 
-    /// [`predict`](Self::predict), with the distance to the nearest landmark: `c` times [`width`](Self::width) multiply-adds more. Residual and variance are
-    /// none: [`Assessor`] has them. `room` begins with the standardised row afterwards.
+    /// [`predict`](Self::predict), with the distance to the nearest landmark: `c` times
+    /// [`width`](Self::width) multiply-adds more. Residual and variance are none: [`Assessor`] has them.
+    /// `room` begins with the standardised row afterwards.
     ///
-    /// A prediction ignores features that were constant in training, whose scale is 0. Where one has another value, by more than
-    /// `16 ε` of it, the row is like none of the training, and the distance is infinite. Of the features of a map it is
-    /// not known whether they were constant.
+    /// A prediction ignores features that were constant in training, whose scale is 0. Where one has another
+    /// value, by more than `16 ε` of it, the row is like none of the training, and the distance is infinite.
+    /// Of the features of a map it is not known whether they were constant.
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict).

@@ -1,13 +1,14 @@
 //! Several outputs on the same landmarks, and classes.
 //!
-//! The kernel values of a row are computed once, so that a further output costs `c` multiply-adds. Each output is that of a
-//! [`Model`] with its weights, bit for bit.
+//! The kernel values of a row are computed once, so that a further output costs `c` multiply-adds. Each
+//! output is that of a [`Model`] with its weights, bit for bit.
 //!
 //! # Classes
 //!
-//! One output for each class, learned on 1 for a row of the class and 0 for another (one against the rest, by least squares). An
-//! output then estimates the probability of the class, and the estimates sum to 1, up to what the regularisation leaves. With -1 in
-//! place of 0 the largest output is the same, and the margin twice as large; but it is no difference of probabilities.
+//! One output for each class, learned on 1 for a row of the class and 0 for another (one against the rest, by
+//! least squares). An output then estimates the probability of the class, and the estimates sum to 1, up to
+//! what the regularisation leaves. With -1 in place of 0 the largest output is the same, and the margin twice
+//! as large; but it is no difference of probabilities.
 
 use super::Model;
 use crate::error::Error;
@@ -105,8 +106,8 @@ impl<T: Scalar> Class<T> {
 /// # Ok::<(), dpp_nystrom_core::Error>(())
 /// ```
 ///
-/// A device learns the outputs with one triangle: [`crate::RidgeRegression::with_targets`], then `solve_target` and
-/// [`crate::Nystrom::kernel_weights`] for each.
+/// A device learns the outputs with one triangle: [`crate::RidgeRegression::with_targets`], then
+/// `solve_target` and [`crate::Nystrom::kernel_weights`] for each.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Outputs<'a, T, K> {
@@ -115,7 +116,8 @@ pub struct Outputs<'a, T, K> {
 }
 
 impl<'a, T: Scalar, K: Kernel<T> + Copy> Outputs<'a, T, K> {
-    /// Create it from the model of the first output, and the others. Constant: in a static, inconsistent parts do not compile.
+    /// Create it from the model of the first output, and the others. Constant: in a static, inconsistent
+    /// parts do not compile.
     ///
     /// # Errors
     /// [`Error::Length`] unless each output has a mean, a scale and a weight for each landmark.

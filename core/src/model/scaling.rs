@@ -1,7 +1,8 @@
 //! From raw features to the coordinates in which a model's kernel is evaluated.
 //!
-//! One scale a feature: `z_i = (x_i - mean_i) · scale_i`, d multiplications. A map: `z = B (x - mean)`, with the scales folded
-//! into `B = A diag(scale)`: d r multiply-adds, after which each landmark has r coordinates in place of d.
+//! One scale a feature: `z_i = (x_i - mean_i) · scale_i`, d multiplications. A map: `z = B (x - mean)`, with
+//! the scales folded into `B = A diag(scale)`: d r multiply-adds, after which each landmark has r coordinates
+//! in place of d.
 
 use crate::error::Error;
 use crate::memory::rows_of;
@@ -51,7 +52,8 @@ impl<'a, T: Scalar> Scaling<'a, T> {
     /// Return the number of coordinates of a row of this many features.
     ///
     /// # Errors
-    /// [`Error::Empty`] for none of either, [`Error::Length`] for more than features, or another number of scales or entries.
+    /// [`Error::Empty`] for none of either, [`Error::Length`] for more than features, or another number of
+    /// scales or entries.
     pub(super) const fn width(&self, features: usize) -> Result<usize, Error> {
         let (width, expected) = match *self {
             Self::PerFeature(_) => (features, features),
@@ -85,13 +87,14 @@ impl<'a, T: Scalar> Scaling<'a, T> {
     }
 }
 
-/// Return the deviation below which a column of this mean is constant: some rounding errors of the mean, `4 ε |mean|`.
+/// Return the deviation below which a column of this mean is constant: some rounding errors of the mean,
+/// `4 ε |mean|`.
 pub(crate) fn rounding<T: Scalar>(mean: T) -> T {
     T::from_count(4) * T::EPSILON * mean.abs()
 }
 
-/// Return the first constant feature (of scale 0) that has another value: by more than four times [`rounding`], which is four
-/// deviations of any feature that counts as constant.
+/// Return the first constant feature (of scale 0) that has another value: by more than four times
+/// [`rounding`], which is four deviations of any feature that counts as constant.
 pub(crate) fn changed<T: Scalar>(raw: &[T], means: &[T], scales: &[T]) -> Option<usize> {
     let differs = |value: T, mean: T| !((value - mean).abs() <= T::from_count(4) * rounding(mean));
     let mut statistics = raw.iter().zip(means).zip(scales);
@@ -124,7 +127,8 @@ pub(crate) fn standardise<T: Scalar>(raw: &[T], means: &[T], scales: &[T], row: 
 fn map<T: Scalar>(raw: &[T], means: &[T], rows: &[T], coordinates: &mut [T]) -> Option<usize> {
     for (slot, row) in coordinates.iter_mut().zip(rows_of(rows, means.len())) {
         *slot = coordinate(raw, means, row);
-        // A sum that is not finite remains so, and with a feature that is not finite each is so, even times 0.
+        // A sum that is not finite remains so, and with a feature that is not finite each is so, even
+        // times 0.
         if !slot.is_finite() {
             return first_not_finite(raw, means, row);
         }

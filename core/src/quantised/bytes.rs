@@ -18,7 +18,8 @@ impl<'a> QuantisedModel<'a, i16> {
 }
 
 impl<'a> QuantisedOutputs<'a, i16> {
-    /// Use the outputs in these bytes, in place, as [`crate::Outputs::from_bytes`] does; a model of one output is one.
+    /// Use the outputs in these bytes, in place, as [`crate::Outputs::from_bytes`] does; a model of one
+    /// output is one.
     ///
     /// # Errors
     /// [`Error::ModelBytes`] with the problem.
@@ -46,7 +47,8 @@ impl<'a> QuantisedModel<'a, i8> {
 }
 
 impl<'a> QuantisedOutputs<'a, i8> {
-    /// Use the outputs in these bytes, in place, as [`crate::Outputs::from_bytes`] does; a model of one output is one.
+    /// Use the outputs in these bytes, in place, as [`crate::Outputs::from_bytes`] does; a model of one
+    /// output is one.
     ///
     /// # Errors
     /// [`Error::ModelBytes`] with the problem.

@@ -1,12 +1,13 @@
 //! `2^-u` in integers: a table of 64 powers with quadratic interpolation.
 //!
-//! `u` has 26 fractional bits. Its upper part selects a shift and an entry of the table. On the remaining `[0, 1/64)`
+//! `u` has 26 fractional bits. Its upper part selects a shift and an entry of the table. On the remaining
+//! `[0, 1/64)`
 //!
 //! `2^-t ≈ 1 - y (c₁ - y c₂)`, `y = 64 t`,
 //!
-//! with the minimax `c₁`, `c₂`. The error is at most 8.2 · 10⁻⁹, and at most 10⁻⁸ with the rounding of each step, a
-//! sixth of the single-precision epsilon. Every step is the upper half of a product of two 32-bit numbers, so nothing
-//! can overflow.
+//! with the minimax `c₁`, `c₂`. The error is at most 8.2 · 10⁻⁹, and at most 10⁻⁸ with the rounding of each
+//! step, a sixth of the single-precision epsilon. Every step is the upper half of a product of two 32-bit
+//! numbers, so nothing can overflow.
 
 /// Fractional bits of `u`.
 pub(crate) const POINT: u32 = 26;
@@ -14,8 +15,8 @@ pub(crate) const POINT: u32 = 26;
 /// `2^31`, which represents 1.
 pub(crate) const ONE: u32 = 1 << 31;
 
-/// `2^(31 - j/64)`, rounded: the table of a [`crate::QuantisedModel`], for implementations of the same arithmetic in
-/// other languages.
+/// `2^(31 - j/64)`, rounded: the table of a [`crate::QuantisedModel`], for implementations of the same
+/// arithmetic in other languages.
 pub const POWERS: [u32; 64] = powers();
 
 /// `2^-(1/64) · 2^64`, rounded.
@@ -33,7 +34,8 @@ const fn powers() -> [u32; 64] {
     table
 }
 
-/// `c₁ · 2^32`, near `ln(2)/64`, and `c₂ · 2^32`, near half its square: the interpolation between entries of [`POWERS`].
+/// `c₁ · 2^32`, near `ln(2)/64`, and `c₂ · 2^32`, near half its square: the interpolation between entries of
+/// [`POWERS`].
 pub const FALL: [u32; 2] = [46_515_930, 250_634];
 
 /// Return the upper half of a product.
@@ -64,7 +66,8 @@ mod tests {
     #[test]
     fn one_is_exact_and_the_bound_holds() {
         assert_eq!(power(0), ONE);
-        // A prime step tests every entry of the table at many places; the ends of its intervals are tested exactly.
+        // A prime step tests every entry of the table at many places; the ends of its intervals are tested
+        // exactly.
         let worst = (0..1 << 31).step_by(1_009).map(error).fold(0.0, f64::max);
         assert!(worst < 1e-8, "{worst:e}");
         for piece in 0..32 << 6 {

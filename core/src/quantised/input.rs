@@ -1,11 +1,12 @@
 //! Quantise a raw feature to a level, in integers.
 //!
-//! `level = round((2^e x - centre) · factor / 2^32)`, clamped to `[-2^14, 2^14)`. A single-precision number is split into
-//! sign, exponent and significand, so that `2^e x` is a shift. This takes some thirty instructions, where a processor
-//! without floating-point hardware spends two hundred on a subtraction, a multiplication and a conversion.
+//! `level = round((2^e x - centre) · factor / 2^32)`, clamped to `[-2^14, 2^14)`. A single-precision number
+//! is split into sign, exponent and significand, so that `2^e x` is a shift. This takes some thirty
+//! instructions, where a processor without floating-point hardware spends two hundred on a subtraction, a
+//! multiplication and a conversion.
 //!
-//! `e` is chosen so that the model's range of `2^e x` fits 30 bits, which is at least the resolution of single precision
-//! at the upper end of that range. Values outside are clamped.
+//! `e` is chosen so that the model's range of `2^e x` fits 30 bits, which is at least the resolution of
+//! single precision at the upper end of that range. Values outside are clamped.
 
 /// Levels lie in `[-LEVELS, LEVELS)`.
 pub(crate) const LEVELS: i32 = 1 << 14;

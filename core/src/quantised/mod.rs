@@ -1,34 +1,37 @@
 //! A trained Gaussian model in integers, for processors without floating-point hardware.
 //!
-//! A feature is quantised to a level, an integer in `[-2^14, 2^14)`, with one step δ for all features (a level is δ
-//! standard deviations). Landmarks are stored as levels in 16 bits, or in 8 bits in steps of at most 128 levels. Then
+//! A feature is quantised to a level, an integer in `[-2^14, 2^14)`, with one step δ for all features (a
+//! level is δ standard deviations). Landmarks are stored as levels in 16 bits, or in 8 bits in steps of at
+//! most 128 levels. Then
 //!
 //! `y(x) = mean + scale · Σ_a w_a 2^-u_a`, `u_a = ‖q_a - q(x)‖² · δ² log₂(e) / (2σ²)`,
 //!
-//! with exact distances, `u` to 26 fractional bits, the powers from a table with quadratic interpolation, and integer
-//! weights, summed exactly in 64 bits. In single precision there remain two conversions, both of the sum, a
-//! multiplication and an addition.
+//! with exact distances, `u` to 26 fractional bits, the powers from a table with quadratic interpolation, and
+//! integer weights, summed exactly in 64 bits. In single precision there remain two conversions, both of the
+//! sum, a multiplication and an addition.
 //!
-//! With a learned map ([`QuantisedMap`]) the levels `p_i` of the features, whose step is that of standard deviations, become
-//! those of the coordinates, `q_k = (Σ_i m_ki p_i + 2^(s-1)) / 2^s`, rounded down and clamped, and landmarks have one of each
-//! coordinate.
+//! With a learned map ([`QuantisedMap`]) the levels `p_i` of the features, whose step is that of standard
+//! deviations, become those of the coordinates, `q_k = (Σ_i m_ki p_i + 2^(s-1)) / 2^s`, rounded down and
+//! clamped, and landmarks have one of each coordinate.
 //!
 //! # No overflow, for any input
 //!
-//! The magnitudes of a row of the map sum to at most 2^16 and levels are at most 2^14, so that its sum is at most 2^30, and with
-//! `s <= 30` fits 32 bits after rounding too.
+//! The magnitudes of a row of the map sum to at most 2^16 and levels are at most 2^14, so that its sum is at
+//! most 2^30, and with `s <= 30` fits 32 bits after rounding too.
 //!
-//! Two levels differ by less than 2^15 and a square is less than 2^30, so four squares fit 32 bits; sums of four are
-//! added in 64 bits. A distance of `limit` or more, at which the kernel is below 2^-31, counts as zero. A smaller
-//! distance fits 32 bits, and so does `limit · 2^shift`, which the constructor checks. Kernels are at most 2^31 and the
-//! weights' magnitudes sum to at most 2^31, so every partial sum is at most 2^62.
+//! Two levels differ by less than 2^15 and a square is less than 2^30, so four squares fit 32 bits; sums of
+//! four are added in 64 bits. A distance of `limit` or more, at which the kernel is below 2^-31, counts as
+//! zero. A smaller distance fits 32 bits, and so does `limit · 2^shift`, which the constructor checks.
+//! Kernels are at most 2^31 and the weights' magnitudes sum to at most 2^31, so every partial sum is at most
+//! 2^62.
 //!
 //! # Error
 //!
-//! Compared with the same model in exact arithmetic on the same levels, at most 2 · 10⁻⁸ of the sum of the weights'
-//! magnitudes. (The error of a power is at most 10⁻⁸, and that of its argument two units of 2^-26 and 2^-31 of itself.)
-//! The remaining error is that of rounding a row to levels: half a level per feature, plus `2^-16` of the distance from
-//! the feature's mean for the rounding of its factor. A row outside the range of the levels is clamped to it.
+//! Compared with the same model in exact arithmetic on the same levels, at most 2 · 10⁻⁸ of the sum of the
+//! weights' magnitudes. (The error of a power is at most 10⁻⁸, and that of its argument two units of 2^-26
+//! and 2^-31 of itself.) The remaining error is that of rounding a row to levels: half a level per feature,
+//! plus `2^-16` of the distance from the feature's mean for the rounding of its factor. A row outside the
+//! range of the levels is clamped to it.
 
 mod bytes;
 mod exponential;
@@ -45,7 +48,8 @@ use exponential::{ONE, POINT, power, upper};
 use input::{LARGEST, LEVELS, fixed, fixed_count, level};
 pub use outputs::QuantisedOutputs;
 
-/// The storage of a landmark's feature: `i16` or `i8`. Sealed: the bounds of the sums are stated for these two.
+/// The storage of a landmark's feature: `i16` or `i8`. Sealed: the bounds of the sums are stated for these
+/// two.
 pub trait Level: sealed::Sealed + Copy {
     /// Return the level, in `[-2^14, 2^14)`; `step` is that of [`QuantisedParts`].
     fn level(self, step: i32) -> i32;
@@ -72,7 +76,8 @@ mod sealed {
     impl Sealed for i8 {}
 }
 
-/// A linear map of levels: `q_k = (Σ_i m_ki p_i + 2^(shift-1)) / 2^shift`, rounded down and clamped to levels.
+/// A linear map of levels: `q_k = (Σ_i m_ki p_i + 2^(shift-1)) / 2^shift`, rounded down and clamped to
+/// levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct QuantisedMap<'a> {
@@ -197,10 +202,10 @@ impl<'a> QuantisedModel<'a, i16> {
     /// Create the model from its parts. Constant: in a static, inconsistent parts do not compile.
     ///
     /// # Errors
-    /// [`Error::Empty`] for no features or no weights, [`Error::Length`] unless there is a centre, a factor and an exponent
-    /// for each feature and as many landmarks as weights, [`Error::Quantisation`] for parts with which sums could overflow:
-    /// landmarks outside the levels, weights whose magnitudes sum to more than 2^31, factors below 0,
-    /// a map whose rows sum to more than 2^16.
+    /// [`Error::Empty`] for no features or no weights, [`Error::Length`] unless there is a centre, a factor
+    /// and an exponent for each feature and as many landmarks as weights, [`Error::Quantisation`] for parts
+    /// with which sums could overflow: landmarks outside the levels, weights whose magnitudes sum to more
+    /// than 2^31, factors below 0, a map whose rows sum to more than 2^16.
     pub const fn new(parts: QuantisedParts<'a, i16>) -> Result<Self, Error> {
         let mut rest = parts.landmarks;
         while let Some((&landmark, others)) = rest.split_first() {
@@ -282,7 +287,8 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
         }
     }
 
-    /// Return how many levels a call needs as room: one for each feature, and one more for each coordinate of a map.
+    /// Return how many levels a call needs as room: one for each feature, and one more for each coordinate of
+    /// a map.
     pub const fn room(&self) -> usize {
         match self.parts.map {
             Some(map) => self.features().saturating_add(map.rank),
@@ -296,14 +302,14 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
     /// Integer arithmetic, except for one conversion, one multiplication and one addition at the end.
     ///
     /// # Errors
-    /// [`Error::Length`] unless the row has the model's number of features, [`Error::Capacity`] for a shorter `room`,
-    /// [`Error::NotFinite`] (of row 0) for a feature that is NaN or infinite.
+    /// [`Error::Length`] unless the row has the model's number of features, [`Error::Capacity`] for a shorter
+    /// `room`, [`Error::NotFinite`] (of row 0) for a feature that is NaN or infinite.
     pub fn predict(&self, raw: &[f32], room: &mut [i16]) -> Result<f32, Error> {
         self.predict_from(raw, room, fixed)
     }
 
-    /// [`predict`](Self::predict) for features that are integers: a sensor's counts, if the model was trained on
-    /// counts.
+    /// [`predict`](Self::predict) for features that are integers: a sensor's counts, if the model was trained
+    /// on counts.
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::Capacity`], as for `predict`.
@@ -311,7 +317,8 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
         self.predict_from(counts, room, |count, exponent| Some(fixed_count(count, exponent)))
     }
 
-    /// [`predict`](Self::predict), with the distance to the nearest landmark in levels, as in its [`crate::Limits`].
+    /// [`predict`](Self::predict), with the distance to the nearest landmark in levels, as in its
+    /// [`crate::Limits`].
     ///
     /// # Errors
     /// Those of `predict`.
@@ -422,5 +429,6 @@ fn squares<L: Level>(landmark: &[L], levels: &[i16], step: i32) -> u32 {
     sum
 }
 
-/// The divisor of a squared distance times `2^shift · multiplier`: 2^32, and 2^26 for the fractional bits of `u`.
+/// The divisor of a squared distance times `2^shift · multiplier`: 2^32, and 2^26 for the fractional bits of
+/// `u`.
 const _: () = assert!(POINT == 26);

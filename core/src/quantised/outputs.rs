@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::memory::{check_length, rows_of};
 use crate::model::{Class, Further};
 
-/// A quantised model of several outputs, or of classes: [`crate::Outputs`] in integers, with the kernel values of a row
-/// computed once. Each output is that of a [`QuantisedModel`] with its weights, bit for bit.
+/// A quantised model of several outputs, or of classes: [`crate::Outputs`] in integers, with the kernel
+/// values of a row computed once. Each output is that of a [`QuantisedModel`] with its weights, bit for bit.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct QuantisedOutputs<'a, L> {
@@ -15,12 +15,12 @@ pub struct QuantisedOutputs<'a, L> {
 }
 
 impl<'a, L: Level> QuantisedOutputs<'a, L> {
-    /// Create it from the model of the first output, and the others; a scale is in the target's units per unit of the
-    /// sum. Constant: in a static, inconsistent parts do not compile.
+    /// Create it from the model of the first output, and the others; a scale is in the target's units per
+    /// unit of the sum. Constant: in a static, inconsistent parts do not compile.
     ///
     /// # Errors
-    /// [`Error::Length`] unless each output has a mean, a scale and a weight for each landmark, [`Error::Quantisation`] for an
-    /// output whose weights' magnitudes sum to more than 2^31.
+    /// [`Error::Length`] unless each output has a mean, a scale and a weight for each landmark,
+    /// [`Error::Quantisation`] for an output whose weights' magnitudes sum to more than 2^31.
     pub const fn new(model: QuantisedModel<'a, L>, further: Further<'a, i32, f32>) -> Result<Self, Error> {
         let count = model.parts.weights.len();
         if let Err(error) = further.check(count) {
@@ -50,11 +50,12 @@ impl<'a, L: Level> QuantisedOutputs<'a, L> {
         self.further.count() + 1
     }
 
-    /// Write the outputs for a raw row to `out`, in the targets' units. `room` is scratch for the row's levels
-    /// ([`QuantisedModel::room`]), and `sums` for a sum per output.
+    /// Write the outputs for a raw row to `out`, in the targets' units. `room` is scratch for the row's
+    /// levels ([`QuantisedModel::room`]), and `sums` for a sum per output.
     ///
     /// # Errors
-    /// Those of [`QuantisedModel::predict`], and [`Error::Length`] unless `out` and `sums` have a number per output.
+    /// Those of [`QuantisedModel::predict`], and [`Error::Length`] unless `out` and `sums` have a number per
+    /// output.
     pub fn predict(
         &self,
         raw: &[f32],

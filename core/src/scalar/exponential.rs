@@ -1,13 +1,13 @@
 //! `exp(x)` in `f32`.
 //!
-//! Range reduction `x = n ln 2 + r`, `|r| <= ln 2 / 2`, with `ln 2` split in two so that `n` times the first part is
-//! exact (Cody and Waite, *Software Manual for the Elementary Functions*, 1980). Then `exp(r) = 1 + (r + r² q(r))`
-//! with `q` the minimax polynomial of degree 4 (Remez), whose relative error is 3·10⁻⁹ before rounding. Twenty-five
-//! instructions on a processor with an FPU, and no table.
+//! Range reduction `x = n ln 2 + r`, `|r| <= ln 2 / 2`, with `ln 2` split in two so that `n` times the first
+//! part is exact (Cody and Waite, *Software Manual for the Elementary Functions*, 1980). Then
+//! `exp(r) = 1 + (r + r² q(r))` with `q` the minimax polynomial of degree 4 (Remez), whose relative error is
+//! 3·10⁻⁹ before rounding. Twenty-five instructions on a processor with an FPU, and no table.
 //!
-//! The error is at most 0.983 units in the last place, subnormal results included, and 8.15·10⁻⁸ relative for a
-//! normal result: both are maxima over all arguments, found by exhaustive search. `exp(0)` is 1, and the result is
-//! monotone.
+//! The error is at most 0.983 units in the last place, subnormal results included, and 8.15·10⁻⁸ relative for
+//! a normal result: both are maxima over all arguments, found by exhaustive search. `exp(0)` is 1, and the
+//! result is monotone.
 
 /// `1.5 · 2²³`: adding it rounds to an integer, which is then in the lowest bits.
 const ROUND: f32 = 12_582_912.0;
@@ -20,7 +20,8 @@ const Q: [f32; 5] = [1.381_456_5e-3, 8.368_731e-3, 4.166_839e-2, 1.666_652_1e-1,
 #[inline(always)]
 pub(super) fn exponential(x: f32) -> f32 {
     let (fraction, rounded) = split(x);
-    // With `n` in this range the result is normal. The bits of a sum that is NaN, or too large to hold `n`, are outside.
+    // With `n` in this range the result is normal. The bits of a sum that is NaN, or too large to hold `n`,
+    // are outside.
     if rounded.wrapping_sub(ROUND.to_bits() - 125) > 125 + 127 {
         return beyond(x);
     }
@@ -70,8 +71,8 @@ mod tests {
     /// 2⁻²⁵.
     const TINY: f32 = f32::from_bits((127 - 25) << 23);
 
-    /// Check the stated errors and monotonicity at every argument of one sign, from 0 to the last whose result is
-    /// neither zero nor infinite.
+    /// Check the stated errors and monotonicity at every argument of one sign, from 0 to the last whose
+    /// result is neither zero nor infinite.
     fn all_are_as_stated(sign: f32, last: f32) {
         let (mut last_place, mut relative) = (0.0_f64, 0.0_f64);
         let mut before = 1.0;

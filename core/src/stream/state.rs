@@ -1,4 +1,5 @@
-//! The state of a chain over a stream as bytes, to keep over a reset: all later results are the same bit for bit.
+//! The state of a chain over a stream as bytes, to keep over a reset: all later results are the same bit for
+//! bit.
 //!
 //! The magic number is `dppnstrm`, in the sections of `sections.rs`:
 //!
@@ -37,8 +38,8 @@ pub const fn stream_state_bytes<T>(c: usize, d: usize) -> usize {
 }
 
 impl<T: Scalar, K: Kernel<T>> StreamChain<'_, T, K> {
-    /// Write the state to the start of `bytes` and return its length, at most [`stream_state_bytes`]. `generator` are 16
-    /// bytes that the reader gets back: the state of the random generator.
+    /// Write the state to the start of `bytes` and return its length, at most [`stream_state_bytes`].
+    /// `generator` are 16 bytes that the reader gets back: the state of the random generator.
     ///
     /// # Errors
     /// [`Error::Capacity`]; nothing is written then.
@@ -86,13 +87,13 @@ impl<T: Scalar, K: Kernel<T>> StreamChain<'_, T, K> {
         })
     }
 
-    /// Read a state that [`write_state`](Self::write_state) wrote and go on with it. Return the generator's bytes. The
-    /// present landmarks are replaced.
+    /// Read a state that [`write_state`](Self::write_state) wrote and go on with it. Return the generator's
+    /// bytes. The present landmarks are replaced.
     ///
     /// # Errors
-    /// [`Error::SavedBytes`] with the problem, [`BytesProblem::Malformed`] for other numbers of features or landmarks or another
-    /// acceptance: the chain is unchanged. [`Error::ForeignState`] for landmarks of another kernel: the chain is then without
-    /// landmarks.
+    /// [`Error::SavedBytes`] with the problem, [`BytesProblem::Malformed`] for other numbers of features or
+    /// landmarks or another acceptance: the chain is unchanged. [`Error::ForeignState`] for landmarks of
+    /// another kernel: the chain is then without landmarks.
     pub fn read_state(&mut self, bytes: &[u8]) -> Result<[u8; 16], Error> {
         self.take_back(bytes).map_err(Error::SavedBytes)?;
         if !self.holds_its_factor() {

@@ -1,5 +1,5 @@
-//! The panic handler. In a release image it calls a function that does not exist, so that the image links only if no
-//! panic can be reached. That it links is the proof.
+//! The panic handler. In a release image it calls a function that does not exist, so that the image links
+//! only if no panic can be reached. That it links is the proof.
 
 #[cfg(not(any(debug_assertions, feature = "runtime-panics")))]
 #[allow(unsafe_code)]

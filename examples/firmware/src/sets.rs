@@ -1,4 +1,5 @@
-//! Selection, learning and prediction, each as one function that is not inlined: the budgets of flash and stack.
+//! Selection, learning and prediction, each as one function that is not inlined: the budgets of flash and
+//! stack.
 
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
@@ -9,8 +10,8 @@ use dpp_nystrom_core::{
 /// Features of a row.
 pub const DIM: usize = 4;
 
-/// Select landmarks by the open-slot chain, for long enough that the factor is computed again. The caller owns the
-/// generator, which continues with the next set.
+/// Select landmarks by the open-slot chain, for long enough that the factor is computed again. The caller
+/// owns the generator, which continues with the next set.
 ///
 /// # Errors
 /// Those of the core.

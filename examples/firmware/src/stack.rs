@@ -6,8 +6,9 @@ use core::ptr;
 
 const PAINT: u32 = 0xc5c5_c5c5;
 
-/// Do the work. Return its result and the bytes of stack it used, those of a call included. An array that was reserved
-/// and never written does not count. This paints all of the free stack, so count instructions in another run.
+/// Do the work. Return its result and the bytes of stack it used, those of a call included. An array that was
+/// reserved and never written does not count. This paints all of the free stack, so count instructions in
+/// another run.
 #[inline(never)]
 pub fn measured<A>(work: impl FnOnce() -> A) -> (A, usize) {
     let bounds = board::stack_bounds();

@@ -1,7 +1,7 @@
 //! The transport of the log: `defmt`'s frames over semihosting, to the host's standard output.
 //!
-//! `defmt-semihosting` does the same, but it panics where it is used wrongly, and these images must link without any
-//! panic. Nothing else may write to that stream: a frame with other text in it cannot be decoded.
+//! `defmt-semihosting` does the same, but it panics where it is used wrongly, and these images must link
+//! without any panic. Nothing else may write to that stream: a frame with other text in it cannot be decoded.
 #![allow(unsafe_code)]
 
 use crate::board::exit;

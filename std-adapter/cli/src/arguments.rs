@@ -28,8 +28,8 @@ pub(crate) struct Source {
     pub(crate) data: PathBuf,
     #[command(flatten)]
     pub(crate) table: TableArguments,
-    /// How features are scaled: to mean 0 and standard deviation 1, to median 0 and the interquartile range of a normal
-    /// distribution, or not at all
+    /// How features are scaled: to mean 0 and standard deviation 1, to median 0 and the interquartile range
+    /// of a normal distribution, or not at all
     #[arg(long, value_parser = one_of(&SCALES), default_value = "standard")]
     pub(crate) scale: Scale,
     /// Use so many rows, drawn at random [default: all; evaluate: 4000]
@@ -50,8 +50,9 @@ const OFFSET: f64 = 1.0;
 /// The function of two rows.
 #[derive(Debug, Args)]
 pub(crate) struct KindArguments {
-    /// The kernel; auto: gaussian, matern52, matern32 or laplace, whichever predicts rows held out best (fit); precomputed: DATA is a
-    /// kernel matrix (select) [default: gaussian; of fit for 100 landmarks and more, without --metric and --sigma and not for classes: auto]
+    /// The kernel; auto: gaussian, matern52, matern32 or laplace, whichever predicts rows held out best
+    /// (fit); precomputed: DATA is a kernel matrix (select) [default: gaussian; of fit for 100 landmarks and
+    /// more, without --metric and --sigma and not for classes: auto]
     #[arg(long, value_parser = one_of(chosen()))]
     kernel: Option<Chosen>,
     /// Degree of the polynomial kernel

@@ -73,7 +73,8 @@ fn style(template: &str) -> ProgressStyle {
         })
 }
 
-/// Return the time left if the rest takes as long for each step as the steps until now; none while that is a guess.
+/// Return the time left if the rest takes as long for each step as the steps until now; none while that is a
+/// guess.
 fn left(elapsed: f64, fraction: f64) -> Option<f64> {
     (elapsed > 0.5 && fraction > 0.02).then(|| elapsed * (1.0 - fraction) / fraction)
 }

@@ -21,9 +21,10 @@ pub(crate) struct Dialect {
     /// Read rows of the form label index:value ..., as in files that end with .libsvm or .svm
     #[arg(long)]
     libsvm: bool,
-    /// Raise a limit: bytes of a line (line), columns, words of a column (levels), classes of the target, bytes that a compressed
-    /// file expands to (decompressed), or numbers that sparse rows expand to (sparse) [default: line=16777216, columns=100000, levels=256,
-    /// classes=100, decompressed=17179869184, sparse=134217728]
+    /// Raise a limit: bytes of a line (line), columns, words of a column (levels), classes of the target,
+    /// bytes that a compressed file expands to (decompressed), or numbers that sparse rows expand to (sparse)
+    /// [default: line=16777216, columns=100000, levels=256, classes=100, decompressed=17179869184,
+    /// sparse=134217728]
     #[arg(long = "limit", value_parser = limit, value_name = "NAME=N", value_delimiter = ',')]
     limits: Vec<(String, u64)>,
 }
@@ -84,7 +85,8 @@ impl Dialect {
 /// Which columns are learned from, and what is done with gaps.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ColumnArguments {
-    /// The target column, which is not a feature: a name, an index from 0, last, or none; several numbers: a,b. Words are classes
+    /// The target column, which is not a feature: a name, an index from 0, last, or none; several numbers:
+    /// a,b. Words are classes
     #[arg(long, value_name = "COLUMN", default_value = "last")]
     pub(crate) target: Target,
     /// Treat numeric targets as labels
@@ -99,25 +101,27 @@ pub(crate) struct ColumnArguments {
     /// Columns that identify a row: no features, and predict writes them beside the predictions
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     ids: Vec<String>,
-    /// The column that says which rows belong together, such as a patient or a machine: rows of one group are held out together
+    /// The column that says which rows belong together, such as a patient or a machine: rows of one group are
+    /// held out together
     #[arg(long, value_name = "COLUMN", conflicts_with = "time")]
     pub(crate) group: Option<String>,
     /// Rows follow each other in time, as windows of a sensor do: contiguous blocks of them are held out
     #[arg(long)]
     pub(crate) time: bool,
-    /// The column with the weights of rows, numbers from 0 in any unit: a row of weight 2 counts as two rows, in the model and in all
-    /// errors; one of weight 0 is left out
+    /// The column with the weights of rows, numbers from 0 in any unit: a row of weight 2 counts as two rows,
+    /// in the model and in all errors; one of weight 0 is left out
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weight: Option<String>,
     /// Columns to take as words, one feature per word, even if they begin with a number
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     words: Vec<String>,
-    /// What to do with missing values of features: refuse them, leave out the row, or take the mean of the column (of words, the
-    /// share of each), with indicator beside a feature that tells where they are
+    /// What to do with missing values of features: refuse them, leave out the row, or take the mean of the
+    /// column (of words, the share of each), with indicator beside a feature that tells where they are
     #[arg(long, value_parser = one_of(&MISSING), default_value = "error")]
     missing: Missing,
-    /// What stands for a missing value, beside an empty field. A model remembers it [default: of numbers ?, NA, N/A, #N/A, <NA>, NaN, null
-    /// and None in any case, \\N, . and -; of words ?, NA, N/A, n/a, #N/A, <NA>, NaN, nan, NULL, null and \\N]
+    /// What stands for a missing value, beside an empty field. A model remembers it [default: of numbers ?,
+    /// NA, N/A, #N/A, <NA>, NaN, null and None in any case, \\N, . and -; of words ?, NA, N/A, n/a, #N/A,
+    /// <NA>, NaN, nan, NULL, null and \\N]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     missing_values: Option<Vec<String>>,
     /// Let --missing drop leave out more than half of the rows
@@ -200,10 +204,12 @@ struct MatchColumns {
     /// Columns that the model does not know: names, indices from 0, or ranges such as 3-7
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     ignore: Vec<String>,
-    /// Columns that identify a row, written as they are: cells that a spreadsheet takes for formulas too [default: those of fit --ids]
+    /// Columns that identify a row, written as they are: cells that a spreadsheet takes for formulas too
+    /// [default: those of fit --ids]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     ids: Vec<String>,
-    /// What to do with a word that the model was trained without: refuse it, or set all its column's features to 0
+    /// What to do with a word that the model was trained without: refuse it, or set all its column's features
+    /// to 0
     #[arg(long, value_parser = one_of(&UNKNOWN), default_value = "error")]
     unknown: Unknown,
     /// Take the columns in their order, whatever their names

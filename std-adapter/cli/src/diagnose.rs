@@ -30,7 +30,8 @@ pub(crate) struct Diagnose {
     landmarks: Vec<usize>,
     #[command(flatten)]
     kernel: KernelArguments,
-    /// Regularisation γ (the ridge) of Theorem 2, multiplied by the number of rows: a number, cv (10-fold) or loo (leave-one-out)
+    /// Regularisation γ (the ridge) of Theorem 2, multiplied by the number of rows: a number, cv (10-fold) or
+    /// loo (leave-one-out)
     #[arg(long, value_name = "F|cv|loo", default_value = "cv")]
     ridge: Ridge,
     /// Number of exact samples

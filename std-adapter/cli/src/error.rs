@@ -25,7 +25,8 @@ pub(crate) enum Error {
     /// Two outputs of one name.
     #[error("{}: two outputs of this command would be written there; give each its own name", .0.display())]
     OneOutput(PathBuf),
-    /// An invalid row number in a file of landmarks: the file, the entry from 1, its value, and what is wrong with it.
+    /// An invalid row number in a file of landmarks: the file, the entry from 1, its value, and what is wrong
+    /// with it.
     #[error("{}, entry {entry}: {value} {problem}", path.display())]
     Given { path: PathBuf, entry: usize, value: f64, problem: &'static str },
     /// The method `given` without row numbers.

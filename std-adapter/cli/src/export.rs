@@ -40,10 +40,12 @@ pub(crate) struct Export {
     /// Prefix of the identifiers in it [default: the file's name]
     #[arg(long)]
     name: Option<String>,
-    /// Use integers instead of single precision, for processors without floating-point hardware [default: as fit --flash chose, else f32]
+    /// Use integers instead of single precision, for processors without floating-point hardware [default: as
+    /// fit --flash chose, else f32]
     #[arg(long, value_parser = one_of(&NUMBERS), value_name = "NUMBERS")]
     quantise: Option<Numbers>,
-    /// Add what a device needs: to flag novel rows, and for variances (to rust and bytes, in single precision)
+    /// Add what a device needs: to flag novel rows, and for variances (to rust and bytes, in single
+    /// precision)
     #[arg(long, value_parser = one_of(&WITH), value_name = "WHAT", value_delimiter = ',')]
     with: Vec<Added>,
     /// Rows on which to measure the accuracy of the device's arithmetic [default: the landmarks]
@@ -64,7 +66,8 @@ enum Added {
 
 const WITH: [Choice<Added>; 2] = [("novelty", "", Added::Novelty), ("variance", "", Added::Variance)];
 
-/// The factor of the model's error, and the share of a standard deviation, beyond which an export is warned about.
+/// The factor of the model's error, and the share of a standard deviation, beyond which an export is warned
+/// about.
 const WORSE: f64 = 1.05;
 const COARSE: f64 = 0.1;
 /// The share up to which a difference does not matter where no rows were given.

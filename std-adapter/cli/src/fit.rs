@@ -38,20 +38,20 @@ pub(crate) struct Fit {
     pub(crate) tolerance: ToleranceArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
-    /// One bandwidth for all standardised features, or a scale for each or a linear map of them (of rank R), learned from the
-    /// target; auto: whichever predicts rows held out best
+    /// One bandwidth for all standardised features, or a scale for each or a linear map of them (of rank R),
+    /// learned from the target; auto: whichever predicts rows held out best
     #[arg(long, value_name = "one|scales|map|map:R|auto", default_value = "auto")]
     pub(crate) metric: Metric,
-    /// Leave out the columns whose permutation raises the error by less than RISE, such as 1%, unless the error then rises by more than
-    /// its standard error; prints the errors with them and without
+    /// Leave out the columns whose permutation raises the error by less than RISE, such as 1%, unless the
+    /// error then rises by more than its standard error; prints the errors with them and without
     #[arg(long, value_name = "RISE", value_parser = least, conflicts_with_all = ["checkpoint", "given"])]
     pub(crate) drop_below: Option<f64>,
-    /// Landmarks that may leave the rows: they begin as rows, and move in the same descent as the metric. At most 100; --method is
-    /// not used
+    /// Landmarks that may leave the rows: they begin as rows, and move in the same descent as the metric. At
+    /// most 100; --method is not used
     #[arg(long, conflicts_with_all = ["given", "tolerance", "method"])]
     pub(crate) free_landmarks: bool,
-    /// In place of --landmarks and --metric: the model with the least error whose prediction takes at most so many bytes of flash, code
-    /// and constants, on a Cortex-M4F: 2048, 2KiB
+    /// In place of --landmarks and --metric: the model with the least error whose prediction takes at most so
+    /// many bytes of flash, code and constants, on a Cortex-M4F: 2048, 2KiB
     #[arg(
         long,
         value_name = "SIZE",

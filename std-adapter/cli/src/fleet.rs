@@ -84,7 +84,8 @@ pub(crate) struct Merge {
     /// Regularisation γ (the ridge), multiplied by the number of rows: a number, or cv [default: the model's]
     #[arg(long, value_name = "F|cv")]
     ridge: Option<Ridge>,
-    /// What to do about a state that cannot be merged, and about a device whose figures are far from those of the others
+    /// What to do about a state that cannot be merged, and about a device whose figures are far from those of
+    /// the others
     #[arg(long, value_name = "refuse|exclude|accept", default_value = "refuse")]
     outliers: Outliers,
     /// Most rows that a device counts for, in medians of the rows that all states claim
@@ -101,7 +102,8 @@ pub(crate) struct Merge {
     /// times
     #[arg(long, value_name = "STATE")]
     trust: Vec<PathBuf>,
-    /// Take only states that are authentic: a CSV file with the columns device and key, 64 hexadecimal digits each
+    /// Take only states that are authentic: a CSV file with the columns device and key, 64 hexadecimal digits
+    /// each
     #[arg(long, value_name = "KEYS.csv")]
     keys: Option<PathBuf>,
     /// Refuse a state older than the last that was merged of its device, and write the counters of these: a

@@ -54,7 +54,8 @@ const HEADINGS: [(&str, &[&str], &[&str]); 6] = [
 /// Options of a command that the short help may have.
 const SHORT: usize = 20;
 
-/// List the options of a command under headings; in the short help those that most people use, if there are many.
+/// List the options of a command under headings; in the short help those that most people use, if there are
+/// many.
 pub(crate) fn organised(command: Command) -> Command {
     let is_long = command.get_arguments().count() > SHORT;
     command.mut_args(|argument| match place(argument.get_id().as_str()) {

@@ -42,7 +42,8 @@ use std::{io, io::Write, num::NonZeroUsize, process::ExitCode};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Threads that share the work; results do not depend on their number [default: RAYON_NUM_THREADS, or the number of processors]
+    /// Threads that share the work; results do not depend on their number [default: RAYON_NUM_THREADS, or the
+    /// number of processors]
     #[arg(long, global = true, value_name = "N")]
     threads: Option<NonZeroUsize>,
 }

@@ -108,7 +108,8 @@ pub(crate) fn most_important(columns: &[Importance]) -> String {
     format!("{}: by so much the error rises where a column is permuted", named.join(", "))
 }
 
-/// Return the name, the rise of the error and its deviation of columns, the most important first, for a table.
+/// Return the name, the rise of the error and its deviation of columns, the most important first, for a
+/// table.
 pub(crate) fn ranked(columns: &[Importance]) -> Vec<Vec<String>> {
     let mut ranked: Vec<&Importance> = columns.iter().collect();
     ranked.sort_by(|one, other| other.rise.total_cmp(&one.rise));

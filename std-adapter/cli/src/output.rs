@@ -26,8 +26,8 @@ pub(crate) fn note(line: &str) {
 /// The warnings to be repeated.
 static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Print a warning on stderr, now and again when the command has done its work, where it is not lost among other lines.
-/// [`print_report`] gives it to programs.
+/// Print a warning on stderr, now and again when the command has done its work, where it is not lost among
+/// other lines. [`print_report`] gives it to programs.
 pub(crate) fn warn_again(line: &str) {
     note(line);
     if let Ok(mut warnings) = WARNINGS.lock() {
@@ -80,8 +80,8 @@ pub(crate) fn write_column<T: ToString>(
 /// Bytes of a column that are buffered before the first write.
 const HELD: usize = 1 << 16;
 
-/// [`write_column`] for rows of several columns, produced one by one: `make` receives a function that writes a row. Return
-/// what `make` returns; if it fails, no file is written.
+/// [`write_column`] for rows of several columns, produced one by one: `make` receives a function that writes
+/// a row. Return what `make` returns; if it fails, no file is written.
 pub(crate) fn write_columns_in_parts<A>(
     path: Option<&Path>,
     names: &[&str],

@@ -8,8 +8,8 @@ use dpp_nystrom::selectors::Given;
 use dpp_nystrom::{Dataset, Error as LibraryError, Nystroem};
 use std::path::Path;
 
-/// By how much entries beside each other may differ, in the geometric mean of their rows' diagonal entries: rounding of matrices that were
-/// computed in single precision.
+/// By how much entries beside each other may differ, in the geometric mean of their rows' diagonal entries:
+/// rounding of matrices that were computed in single precision.
 const ROUNDING: f64 = 1e-5;
 
 /// Read a kernel matrix that is given in place of rows.

@@ -64,7 +64,8 @@ const COLUMNS: [Choice<Column>; 4] = [
     ),
 ];
 
-/// Return a line for each row: predictions, or a class with its probability and margin, and the other columns; and count errors.
+/// Return a line for each row: predictions, or a class with its probability and margin, and the other
+/// columns; and count errors.
 fn predicted(
     model: &Model,
     arguments: &Predict,
@@ -170,7 +171,8 @@ pub(crate) fn with_ids(row: usize, id_names: &[String], ids: &[String], rest: &s
     own.map(|id| cell_of(id) + ",").collect::<String>() + rest
 }
 
-/// Check that the model holds what is asked for: limits, what variances need, and classes. The advice says how to get the first two.
+/// Check that the model holds what is asked for: limits, what variances need, and classes. The advice says
+/// how to get the first two.
 fn check(
     arguments: &Predict,
     [limits, variances, classes]: [bool; 3],
@@ -191,7 +193,8 @@ fn check(
 
 /// The errors of the rows that have targets.
 struct Errors {
-    /// The sum of squares for each target, in standard deviations of the training target, and the number of rows that have it.
+    /// The sum of squares for each target, in standard deviations of the training target, and the number of
+    /// rows that have it.
     squares: Vec<(f64, u64)>,
     classes: ClassTally,
     /// The number of rows of a known class, and of all rows.
@@ -303,7 +306,8 @@ fn classes_of(store: &Store, model: &Model) -> Vec<usize> {
     store.labels().into_iter().map(place).collect()
 }
 
-/// Predict from exported bytes exactly as a device does. They contain no names: columns are matched by position.
+/// Predict from exported bytes exactly as a device does. They contain no names: columns are matched by
+/// position.
 fn run_device(arguments: &Predict) -> Result<(), Error> {
     let model = DeviceModel::read(&arguments.model)?;
     let names: Vec<String> = (0..model.features()?).map(|feature| format!("x{feature}")).collect();

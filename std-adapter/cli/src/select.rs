@@ -91,8 +91,8 @@ struct RefinementReport {
     trace_error_before: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trace_error_after: Option<f64>,
-    /// Of the objective ridge: root mean squares, in standard deviations of the target. Null where with so little
-    /// ridge a row is its own prediction.
+    /// Of the objective ridge: root mean squares, in standard deviations of the target. Null where with so
+    /// little ridge a row is its own prediction.
     #[serde(skip_serializing_if = "Option::is_none")]
     leave_one_out_nrmse_before: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

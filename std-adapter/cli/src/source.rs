@@ -17,7 +17,8 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Open a row store, and refuse another target than its own. The values of a small one are verified: nobody waits for that.
+/// Open a row store, and refuse another target than its own. The values of a small one are verified: nobody
+/// waits for that.
 pub(crate) fn open_store(source: &Source) -> Result<Store, Error> {
     source.table.refuse_weights("a row store")?;
     let store = Store::open(&source.data)?;
@@ -81,8 +82,8 @@ fn scaled(rows: Prepared, source: &Source) -> Result<Prepared, Error> {
     Ok(rows.scaled(source.scale)?)
 }
 
-/// The rows to work on in memory where there may be too many: as many as are asked for, or the usual number, which is
-/// told.
+/// The rows to work on in memory where there may be too many: as many as are asked for, or the usual number,
+/// which is told.
 pub(crate) fn at_most(source: &Source, usual: usize) -> Result<Prepared, Error> {
     let rows_of = |total: usize| {
         if source.rows.is_none() && usual < total {
@@ -115,7 +116,8 @@ pub(crate) fn read_at_most(source: &Source, rows: usize) -> Result<(Table, Vec<S
     read(source).map(|(table, labels, _)| (table, labels))
 }
 
-/// The file's rows, with the labels of which a target of classes is the index, and the numbers in the file of rows that were left out.
+/// The file's rows, with the labels of which a target of classes is the index, and the numbers in the file of
+/// rows that were left out.
 pub(crate) fn read(source: &Source) -> Result<(Table, Vec<String>, Vec<usize>), Error> {
     if Store::is_store(&source.data) {
         let store = open_store(source)?;

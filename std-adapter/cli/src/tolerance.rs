@@ -70,7 +70,8 @@ impl ToleranceArguments {
         self.tolerance.is_some()
     }
 
-    /// Which landmarks are wanted: this many or the usual number, or as few as the tolerance allows among `rows` rows.
+    /// Which landmarks are wanted: this many or the usual number, or as few as the tolerance allows among
+    /// `rows` rows.
     pub(crate) fn wanted(&self, landmarks: Option<usize>, rows: usize, ridge: Ridge) -> Landmarks {
         match self.tolerance {
             None => landmarks.map_or(Landmarks::Usual, Landmarks::Count),

@@ -30,7 +30,8 @@ pub(crate) struct Transform {
     /// A model written by fit; with --kernel precomputed, a kernel matrix
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// With --kernel precomputed, the kernel of other rows (DATA) with all rows of the matrix, or with the landmarks alone, in their order
+    /// With --kernel precomputed, the kernel of other rows (DATA) with all rows of the matrix, or with the
+    /// landmarks alone, in their order
     #[arg(long, value_name = "precomputed", value_parser = ["precomputed"], requires = "given")]
     kernel: Option<String>,
     /// Landmarks of a kernel matrix: a CSV file of row numbers, as select --out writes
@@ -41,7 +42,8 @@ pub(crate) struct Transform {
     data: PathBuf,
     #[command(flatten)]
     columns: MatchArguments,
-    /// Where to write the features, as CSV or, by its ending .npy, as an array of 64-bit numbers [default: standard output]
+    /// Where to write the features, as CSV or, by its ending .npy, as an array of 64-bit numbers [default:
+    /// standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

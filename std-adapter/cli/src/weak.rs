@@ -32,8 +32,8 @@ pub(crate) fn least(text: &str) -> Result<f64, String> {
     })
 }
 
-/// Find the columns whose permutation raises the error by less than `least`. Return the rows without them, if the error does not rise
-/// by more than its standard error then. None if there are no such columns.
+/// Find the columns whose permutation raises the error by less than `least`. Return the rows without them, if
+/// the error does not rise by more than its standard error then. None if there are no such columns.
 pub(crate) fn drop_weak(
     least: f64,
     rows: &dyn RowSource,

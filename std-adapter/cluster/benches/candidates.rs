@@ -2,9 +2,9 @@
 //!
 //! `cargo bench --profile cluster -p dpp-nystrom-cluster --bench candidates -- FILE [LANDMARKS]`
 //!
-//! FILE is a table as `dpp-nystrom` reads it, of rows that fit into memory. One line for each method and number of
-//! candidates: the trace error on all rows, mean and standard error over eight seeds, and its ratio to that of the same
-//! method among all rows.
+//! FILE is a table as `dpp-nystrom` reads it, of rows that fit into memory. One line for each method and
+//! number of candidates: the trace error on all rows, mean and standard error over eight seeds, and its ratio
+//! to that of the same method among all rows.
 
 use datafusion::arrow::array::{ArrayRef, Float64Array, RecordBatch};
 use datafusion::parquet::arrow::ArrowWriter;

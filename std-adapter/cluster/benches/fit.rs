@@ -1,16 +1,18 @@
-//! The engine's fit against a loop by hand over the same Parquet files: one run, minima of several rounds in turn.
+//! The engine's fit against a loop by hand over the same Parquet files: one run, minima of several rounds in
+//! turn.
 //!
 //! ```sh
 //! cargo bench --profile cluster --config 'profile.cluster.package.dpp-nystrom-cluster.opt-level=3' -p dpp-nystrom-cluster \
 //!     --bench fit [-- ROWS LANDMARKS... [--rounds N] [--only engine|loop] [--cv]]
 //! ```
 //!
-//! The loop reads row groups on all threads and accumulates each batch by the same specification, on given landmarks: the
-//! engine's pass adds planning, its operators and its queues. A fit adds a survey before it, uniform landmarks and the
-//! solution. Both ratios are to the loop, of elapsed time and of processor time, which other programs disturb less.
+//! The loop reads row groups on all threads and accumulates each batch by the same specification, on given
+//! landmarks: the engine's pass adds planning, its operators and its queues. A fit adds a survey before it,
+//! uniform landmarks and the solution. Both ratios are to the loop, of elapsed time and of processor time,
+//! which other programs disturb less.
 //!
-//! By default the ridge is given; `--cv` keeps ten folds. `--only` runs one of the two, to measure its memory; the peak
-//! memory of this process is printed at the end.
+//! By default the ridge is given; `--cv` keeps ten folds. `--only` runs one of the two, to measure its
+//! memory; the peak memory of this process is printed at the end.
 
 use datafusion::arrow::array::{ArrayRef, AsArray, Float64Array, RecordBatch};
 use datafusion::arrow::datatypes::Float64Type;

@@ -1,8 +1,8 @@
 //! What is computed over all rows, as an aggregate function of the engine.
 //!
-//! The function carries its parameters: landmarks and statistics for a fit, the size of the sample for a survey. It travels
-//! in the plan as these bytes ([`crate::codec`]), so an executor needs nothing but this program. A partial aggregate is
-//! one value of bytes for each partition; the engine gathers and merges them.
+//! The function carries its parameters: landmarks and statistics for a fit, the size of the sample for a
+//! survey. It travels in the plan as these bytes ([`crate::codec`]), so an executor needs nothing but this
+//! program. A partial aggregate is one value of bytes for each partition; the engine gathers and merges them.
 
 use crate::columns::columns;
 use crate::error::{Error, inside};

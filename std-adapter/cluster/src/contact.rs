@@ -1,5 +1,5 @@
-//! The first contact with a scheduler, to say what is wrong before any work: Ballista's own errors do not tell a scheduler that is
-//! not there from one that expects TLS or refuses a certificate.
+//! The first contact with a scheduler, to say what is wrong before any work: Ballista's own errors do not
+//! tell a scheduler that is not there from one that expects TLS or refuses a certificate.
 
 use crate::error::{Error, deepest};
 use crate::tls::Credentials;
@@ -15,8 +15,8 @@ use tonic::transport::{Channel, Endpoint};
 /// The time limit of one attempt.
 const ATTEMPT: Duration = Duration::from_secs(30);
 
-/// Ask the scheduler for a sign of life, over TLS with credentials and in plain text without. One that does not listen is
-/// tried again for the time given.
+/// Ask the scheduler for a sign of life, over TLS with credentials and in plain text without. One that does
+/// not listen is tried again for the time given.
 ///
 /// # Errors
 /// [`Error::Scheduler`] with the reason.
@@ -49,7 +49,8 @@ pub(crate) async fn reach(
     }
 }
 
-/// Ask in plain text. A server that expects TLS answers with an alert of TLS, whose first byte is 21, or closes.
+/// Ask in plain text. A server that expects TLS answers with an alert of TLS, whose first byte is 21, or
+/// closes.
 async fn plain(mut stream: TcpStream) -> Result<(), String> {
     const REQUEST: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: scheduler\r\nConnection: close\r\n\r\n";
     let mut head = [0; 5];
@@ -68,8 +69,8 @@ async fn plain(mut stream: TcpStream) -> Result<(), String> {
     }
 }
 
-/// Ask over TLS: first the handshake, in which this side checks the other's certificate, then a request. In TLS 1.3 the other
-/// side refuses a certificate only after the handshake.
+/// Ask over TLS: first the handshake, in which this side checks the other's certificate, then a request. In
+/// TLS 1.3 the other side refuses a certificate only after the handshake.
 async fn over_tls(host: &str, port: u16, credentials: &Credentials) -> Result<(), String> {
     let ca = credentials.files.ca.display();
     let cert = credentials.files.cert.display();

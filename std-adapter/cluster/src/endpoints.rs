@@ -14,7 +14,8 @@ const SILENCE: Duration = Duration::from_secs(20);
 
 /// Return what prepares an endpoint, as Ballista takes it.
 ///
-/// Ballista's own connections for rows have no time limits: an executor that fell silent would hold up the reader forever.
+/// Ballista's own connections for rows have no time limits: an executor that fell silent would hold up the
+/// reader forever.
 pub(crate) fn endpoints(credentials: Option<&Credentials>) -> EndpointOverrideFn {
     let credentials = credentials.cloned();
     Arc::new(move |endpoint| {

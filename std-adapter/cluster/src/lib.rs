@@ -1,5 +1,5 @@
-//! Landmarks, kernel ridge regression and predictions over tables that a query engine reads: Parquet, CSV and JSON files,
-//! globs of them, object stores, and what SQL makes of these; in this process, or on a cluster.
+//! Landmarks, kernel ridge regression and predictions over tables that a query engine reads: Parquet, CSV and
+//! JSON files, globs of them, object stores, and what SQL makes of these; in this process, or on a cluster.
 //!
 //! | step | where |
 //! | --- | --- |
@@ -12,9 +12,10 @@
 //! | the cluster itself | [`roles`] |
 //! | mutual TLS between its parts | [`Tls`] |
 //!
-//! The engine partitions rows in any way. Whether a row is in the sample, and in which fold of cross-validation, is drawn
-//! from its own values. So the result is the same on one thread, on all, and on any number of machines, also where some of
-//! them fail during the query, up to the rounding of sums in another order.
+//! The engine partitions rows in any way. Whether a row is in the sample, and in which fold of
+//! cross-validation, is drawn from its own values. So the result is the same on one thread, on all, and on
+//! any number of machines, also where some of them fail during the query, up to the rounding of sums in
+//! another order.
 //!
 //! Where one machine has the rows on its own disk, a row store ([`dpp_nystrom::data::store`]) is simpler.
 

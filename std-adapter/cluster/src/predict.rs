@@ -100,8 +100,8 @@ impl Predictions {
     /// Return the next batch; `None` after the last.
     ///
     /// # Errors
-    /// [`Error::Null`] and [`Error::NotFinite`] with the column, [`Error::Adapter`] for a prediction that overflows; the
-    /// engine's.
+    /// [`Error::Null`] and [`Error::NotFinite`] with the column, [`Error::Adapter`] for a prediction that
+    /// overflows; the engine's.
     pub async fn next(&mut self) -> Option<std::result::Result<RecordBatch, Error>> {
         Some(self.stream.next().await?.map_err(|error| translated(error, self.cluster.as_deref())))
     }

@@ -1,8 +1,9 @@
 //! The cluster's parts: a scheduler, and executors that do its work. Both know this program's functions.
 //!
-//! An executor without a heartbeat for [`LOST_AFTER`] seconds is lost; its tasks, and those whose results it still held,
-//! run again elsewhere. Without [`Tls`] there is no encryption and no authentication: run such a cluster on a private network.
-//! With it, executors ask the scheduler for tasks, which is their heartbeat too.
+//! An executor without a heartbeat for [`LOST_AFTER`] seconds is lost; its tasks, and those whose results it
+//! still held, run again elsewhere. Without [`Tls`] there is no encryption and no authentication: run such a
+//! cluster on a private network. With it, executors ask the scheduler for tasks, which is their heartbeat
+//! too.
 
 use crate::codec::{logical_codec, physical_codec};
 use crate::contact::reach;
@@ -166,8 +167,8 @@ impl Executor {
     /// Run until it or the scheduler is stopped.
     ///
     /// # Errors
-    /// [`Error::Address`], [`Error::Tls`], [`Error::Scheduler`] where none is reached within [`PATIENCE`] or it refuses,
-    /// [`Error::Role`] where a port is taken.
+    /// [`Error::Address`], [`Error::Tls`], [`Error::Scheduler`] where none is reached within [`PATIENCE`] or
+    /// it refuses, [`Error::Role`] where a port is taken.
     pub async fn run(&self) -> Result<(), Error> {
         address(&self.bind, self.port)?;
         let credentials = self.tls.as_ref().map(Tls::load).transpose()?;

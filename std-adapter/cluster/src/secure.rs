@@ -1,7 +1,8 @@
 //! The servers of a cluster with mutual TLS: the scheduler's, and that of an executor for rows.
 //!
-//! They hold Ballista's own services. An executor has no server for commands then: Ballista builds that one itself, without
-//! TLS. Executors ask the scheduler for tasks instead (pull scheduling), over connections that they open.
+//! They hold Ballista's own services. An executor has no server for commands then: Ballista builds that one
+//! itself, without TLS. Executors ask the scheduler for tasks instead (pull scheduling), over connections
+//! that they open.
 
 use crate::error::Error;
 use crate::session::MESSAGE;
@@ -53,7 +54,8 @@ pub(crate) async fn serve_scheduler(
     Ok(served.map_err(BallistaError::TonicError)?)
 }
 
-/// Tell the service the address of its peer in the way that it reads it: an executor without `--host` is reached there.
+/// Tell the service the address of its peer in the way that it reads it: an executor without `--host` is
+/// reached there.
 fn peer(mut request: Request<()>) -> Result<Request<()>, Status> {
     let address = request.remote_addr().ok_or_else(|| Status::internal("a connection without an address"))?;
     request.extensions_mut().insert(ConnectInfo(address));

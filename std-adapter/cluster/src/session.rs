@@ -36,7 +36,8 @@ pub(crate) const MESSAGE: usize = 256 << 20;
 /// The port of a scheduler whose URL has none.
 const PORT: u16 = 50_050;
 
-/// How often a pass over all rows runs where an executor is lost with its result, which the scheduler takes for done.
+/// How often a pass over all rows runs where an executor is lost with its result, which the scheduler takes
+/// for done.
 const ATTEMPTS: usize = 3;
 
 /// Where queries run: this process or a cluster, with its tables.
@@ -78,7 +79,8 @@ impl Session {
             .with_batch_size(BATCH)
             .with_target_partitions(PARTITIONS)
             .with_ballista_grpc_client_max_message_size(MESSAGE)
-            // With it, Ballista 55 runs a stage again whose results were lost, refuses the new ones and waits forever.
+            // With it, Ballista 55 runs a stage again whose results were lost, refuses the new ones and waits
+            // forever.
             .set_bool(BALLISTA_ADAPTIVE_PLANNER_ENABLED, false)
             .with_ballista_logical_extension_codec(logical_codec())
             .with_ballista_physical_extension_codec(physical_codec());
@@ -103,11 +105,12 @@ impl Session {
         Ok(())
     }
 
-    /// Return the rows of a query, by default all rows of the only table. The target is the column named, by default the
-    /// last; all others are features.
+    /// Return the rows of a query, by default all rows of the only table. The target is the column named, by
+    /// default the last; all others are features.
     ///
     /// # Errors
-    /// [`Error::Query`], [`Error::ReadOnly`] for SQL other than a query, [`Error::Column`], [`Error::Twice`], [`Error::Kind`], [`Error::NoFeatures`], the engine's.
+    /// [`Error::Query`], [`Error::ReadOnly`] for SQL other than a query, [`Error::Column`], [`Error::Twice`],
+    /// [`Error::Kind`], [`Error::NoFeatures`], the engine's.
     pub async fn rows(&self, sql: Option<&str>, target: Option<&str>) -> Result<Rows<'_>, Error> {
         let frame = self.query(sql).await?;
         let names = numeric(&frame)?;
@@ -120,8 +123,8 @@ impl Session {
         self.rows_of(frame, feature_names, Some(target_name))
     }
 
-    /// Return the rows of a query with the features of a model, and its target if the query has it. Other columns may be of
-    /// any type.
+    /// Return the rows of a query with the features of a model, and its target if the query has it. Other
+    /// columns may be of any type.
     ///
     /// # Errors
     /// As [`rows`](Self::rows).
@@ -215,7 +218,8 @@ impl Rows<'_> {
     /// Return the rows with one more column, of predictions, in a stream.
     ///
     /// # Errors
-    /// [`Error::Twice`] where the rows have a column of that name; [`Error::Adapter`] for a model of several outputs; the engine's.
+    /// [`Error::Twice`] where the rows have a column of that name; [`Error::Adapter`] for a model of several
+    /// outputs; the engine's.
     pub async fn predict(&self, model: &Model, name: &str) -> Result<Predictions, Error> {
         if self.frame.schema().fields().iter().any(|field| field.name() == name) {
             return Err(Error::Twice(name.to_owned()));

@@ -1,7 +1,8 @@
 //! Rows that stay with the engine, as a source for [`dpp_nystrom::pipeline`].
 //!
-//! Landmarks are selected from the sample of a [`Survey`], which contains each row with the same probability: their
-//! approximation error on the sample estimates that on all rows. The regression accumulates all rows where they are.
+//! Landmarks are selected from the sample of a [`Survey`], which contains each row with the same probability:
+//! their approximation error on the sample estimates that on all rows. The regression accumulates all rows
+//! where they are.
 
 use crate::error::Error;
 use crate::session::Rows;
@@ -17,8 +18,9 @@ use tokio::task::block_in_place;
 
 /// The rows of a query with their survey.
 ///
-/// Row numbers, as of landmarks, count the rows of the sample. The pipeline is synchronous and the engine is not:
-/// [`accumulate`](BatchSource::accumulate) blocks the thread that calls it, which must belong to a multi-threaded runtime.
+/// Row numbers, as of landmarks, count the rows of the sample. The pipeline is synchronous and the engine is
+/// not: [`accumulate`](BatchSource::accumulate) blocks the thread that calls it, which must belong to a
+/// multi-threaded runtime.
 pub struct SurveyedRows<'r> {
     rows: &'r Rows<'r>,
     survey: Survey,
@@ -79,8 +81,8 @@ impl BatchSource for SurveyedRows<'_> {
     /// Run the engine's aggregate.
     ///
     /// # Errors
-    /// `ErrorKind::Other` with those of [`Rows::accumulate`], and with [`Error::Runtime`] outside a multi-threaded
-    /// runtime.
+    /// `ErrorKind::Other` with those of [`Rows::accumulate`], and with [`Error::Runtime`] outside a
+    /// multi-threaded runtime.
     fn accumulate(&self, spec: &FitSpec, observer: &dyn Observer) -> Result<Folds, AdapterError> {
         let runtime = Handle::try_current().ok();
         let runtime = runtime.filter(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);

@@ -7,9 +7,9 @@ use object_store::ObjectStore;
 use std::sync::Arc;
 use url::Url;
 
-/// Opens a store when its URL is first used: `s3://`, `gs://`, `az://`, `http://`, `https://`. It is configured by the
-/// environment variables of the store's own tools: `AWS_ACCESS_KEY_ID`, `AWS_REGION`, `AWS_ENDPOINT`,
-/// `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on.
+/// Opens a store when its URL is first used: `s3://`, `gs://`, `az://`, `http://`, `https://`. It is
+/// configured by the environment variables of the store's own tools: `AWS_ACCESS_KEY_ID`, `AWS_REGION`,
+/// `AWS_ENDPOINT`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on.
 #[derive(Debug, Default)]
 struct Stores(DefaultObjectStoreRegistry);
 

@@ -6,8 +6,8 @@ use dpp_nystrom::data::{Moments, Prepared, Scaler, StandardTarget};
 use dpp_nystrom::regression::draw_columns;
 use serde::{Deserialize, Serialize};
 
-/// Bits that a mean and a deviation are kept to, relative to the deviation: sums in another order then mostly give
-/// the same statistics, and the same statistics give the same landmarks.
+/// Bits that a mean and a deviation are kept to, relative to the deviation: sums in another order then mostly
+/// give the same statistics, and the same statistics give the same landmarks.
 const BITS: i32 = 24;
 
 /// The parameters of a survey.
@@ -23,8 +23,9 @@ pub(crate) struct SurveySpec {
 
 /// The survey of a part of the rows.
 ///
-/// The sample consists of the rows with the least draws ([`draw_columns`]): each distinct row is in it with the same probability,
-/// and it does not depend on how the rows are partitioned. A row that occurs many times is in it once.
+/// The sample consists of the rows with the least draws ([`draw_columns`]): each distinct row is in it with
+/// the same probability, and it does not depend on how the rows are partitioned. A row that occurs many times
+/// is in it once.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PartialSurvey {
     moments: Option<Moments>,
@@ -222,8 +223,8 @@ mod tests {
         }
     }
 
-    /// Each tenth of the rows is in the sample as often as any other: a chi-square of 9 degrees of freedom passes 27.9
-    /// once in a thousand.
+    /// Each tenth of the rows is in the sample as often as any other: a chi-square of 9 degrees of freedom
+    /// passes 27.9 once in a thousand.
     #[test]
     fn the_sample_is_uniform() {
         let mut counts = [0.0; 10];

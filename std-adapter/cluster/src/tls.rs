@@ -1,7 +1,8 @@
-//! Mutual TLS between the parts of a cluster: each shows a certificate of one authority, and refuses peers without one.
+//! Mutual TLS between the parts of a cluster: each shows a certificate of one authority, and refuses peers
+//! without one.
 //!
-//! Ballista's clients have a hook for it ([`endpoints`](crate::endpoints)). Its servers have none: [`secure`](crate::secure)
-//! builds them.
+//! Ballista's clients have a hook for it ([`endpoints`](crate::endpoints)). Its servers have none:
+//! [`secure`](crate::secure) builds them.
 
 use crate::error::{Error, deepest};
 use ballista_core::utils::{GrpcClientConfig, create_grpc_client_endpoint};
@@ -46,7 +47,8 @@ impl Tls {
         let authority = Certificate::from_pem(read(&self.ca, "CERTIFICATE")?);
         let identity = Identity::from_pem(read(&self.cert, "CERTIFICATE")?, read(&self.key, "PRIVATE KEY")?);
         let credentials = Credentials { files: self.clone(), authority, identity };
-        // An authority that cannot be parsed leaves the server none, which is an error. The rest concerns the pair.
+        // An authority that cannot be parsed leaves the server none, which is an error. The rest concerns the
+        // pair.
         let reason = |error: tonic::transport::Error| deepest(&error);
         if let Err(error) = credentials.server(Server::builder()) {
             let reason = reason(error);

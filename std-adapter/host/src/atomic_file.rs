@@ -5,11 +5,12 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Write a file under a temporary name in the same folder, rename it once it is complete and on
-/// disk, and sync the folder. A full disk or a kill leaves the old file intact, with its permissions. A symbolic link is
-/// followed; a device or a pipe is written to, not replaced. On Linux the new file has no name until it is complete. A kill leaves
-/// `.dpp-nystrom-`, six letters and `.tmp`, which nothing reads or removes, if it comes between the link and the rename of the
-/// complete file; elsewhere, and on file systems without unnamed files, at any time before the rename.
+/// Write a file under a temporary name in the same folder, rename it once it is complete and on disk, and
+/// sync the folder. A full disk or a kill leaves the old file intact, with its permissions. A symbolic link
+/// is followed; a device or a pipe is written to, not replaced. On Linux the new file has no name until it is
+/// complete. A kill leaves `.dpp-nystrom-`, six letters and `.tmp`, which nothing reads or removes, if it
+/// comes between the link and the rename of the complete file; elsewhere, and on file systems without unnamed
+/// files, at any time before the rename.
 ///
 /// # Errors
 /// [`Error::Write`].
@@ -107,10 +108,12 @@ impl Pending {
         tempfile::tempfile_in(&self.folder)
     }
 
-    /// Sync to disk, rename to the final name, and sync the folder, so that the name outlasts a loss of power too.
+    /// Sync to disk, rename to the final name, and sync the folder, so that the name outlasts a loss of power
+    /// too.
     ///
     /// # Errors
-    /// Those of the system. The old file is then intact; if the folder alone cannot be synced, it may be the new one.
+    /// Those of the system. The old file is then intact; if the folder alone cannot be synced, it may be the
+    /// new one.
     pub fn persist(self) -> io::Result<()> {
         let file = self.file.as_file();
         if let Some(found) = &self.found {
@@ -134,7 +137,8 @@ impl Pending {
     }
 }
 
-/// Open a folder to sync it; none if it may be written to, but not read, or if the system does not open folders.
+/// Open a folder to sync it; none if it may be written to, but not read, or if the system does not open
+/// folders.
 fn to_sync(folder: &Path) -> io::Result<Option<File>> {
     match File::open(folder) {
         Err(error) if cfg!(not(unix)) || error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
@@ -191,8 +195,8 @@ mod unnamed {
         PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
     }
 
-    /// Give the file a name in the folder that no other has, and rename it to `to`. Nothing is allocated while it has the first name, so
-    /// that want of memory does not leave it.
+    /// Give the file a name in the folder that no other has, and rename it to `to`. Nothing is allocated
+    /// while it has the first name, so that want of memory does not leave it.
     pub(super) fn replace(file: &File, folder: &Path, to: &Path) -> io::Result<()> {
         let named = |path: &Path| CString::new(path.as_os_str().as_bytes());
         let (own, to) = (named(&path(file))?, named(to)?);

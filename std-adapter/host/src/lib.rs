@@ -1,5 +1,5 @@
-//! What `dpp-nystrom` needs of a desktop or a server: heap memory for the core's algorithms, SIMD lanes, random
-//! generators by purpose, threads, and files that are replaced as a whole.
+//! What `dpp-nystrom` needs of a desktop or a server: heap memory for the core's algorithms, SIMD lanes,
+//! random generators by purpose, threads, and files that are replaced as a whole.
 //!
 //! It is an internal package of the workspace: it changes with the library, which makes no promise of it.
 

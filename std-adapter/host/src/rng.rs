@@ -36,8 +36,8 @@ pub fn stream(seed: u64, stream: RngStream) -> Random {
     Random::seeded(seed ^ stream as u64)
 }
 
-/// Draw by weight: return the first index at which the running sum of the positive weights exceeds `place`, or the last
-/// positive weight; `None` if no weight is positive. Reduces `place` by the weights before it.
+/// Draw by weight: return the first index at which the running sum of the positive weights exceeds `place`,
+/// or the last positive weight; `None` if no weight is positive. Reduces `place` by the weights before it.
 pub fn by_weight(weights: impl IntoIterator<Item = f64>, place: &mut f64) -> Option<usize> {
     let mut last = None;
     for (at, weight) in weights.into_iter().enumerate().filter(|(_, weight)| *weight > 0.0) {

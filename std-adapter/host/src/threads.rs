@@ -5,7 +5,8 @@ use std::thread::available_parallelism;
 /// The most threads, for each processor: more gain nothing, and too many are never all created.
 const MOST: usize = 16;
 
-/// Return the number of threads to start: those asked for, up to sixteen for each processor, or else one for each processor.
+/// Return the number of threads to start: those asked for, up to sixteen for each processor, or else one for
+/// each processor.
 ///
 /// ```
 /// use dpp_nystrom_host::threads::limited;

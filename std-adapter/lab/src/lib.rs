@@ -27,8 +27,8 @@
 //!
 //! # Order of modules
 //!
-//! A file imports from modules before its own: `error`, `rng`, `linalg`, `spectrum`, `statistics`, `text`, `chart`,
-//! `selectors`, `variants`, `theory`, `benchmark`, `curves`, `tune`, `surface`, `experiment`.
+//! A file imports from modules before its own: `error`, `rng`, `linalg`, `spectrum`, `statistics`, `text`,
+//! `chart`, `selectors`, `variants`, `theory`, `benchmark`, `curves`, `tune`, `surface`, `experiment`.
 
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 

@@ -39,8 +39,8 @@ pub struct Norms {
 }
 
 impl Norms {
-    /// Return `‖K - K_k‖`, the error of the best rank `k`, from the eigenvalues of `K` in descending order; for
-    /// `k = 0`, `‖K‖`.
+    /// Return `‖K - K_k‖`, the error of the best rank `k`, from the eigenvalues of `K` in descending order;
+    /// for `k = 0`, `‖K‖`.
     pub fn best(eigenvalues: &[f64], k: usize) -> Self {
         let tail = eigenvalues.get(k..).unwrap_or(&[]);
         Self {
@@ -49,8 +49,8 @@ impl Norms {
         }
     }
 
-    /// Compute the norms of `K - ΦᵀΦ`, for features given as one column per row: `n² c` multiply-adds, and `n²`
-    /// numbers.
+    /// Compute the norms of `K - ΦᵀΦ`, for features given as one column per row: `n² c` multiply-adds, and
+    /// `n²` numbers.
     ///
     /// # Errors
     /// `ErrorKind::Landmarks`.
@@ -97,9 +97,11 @@ impl Spectrum {
         expected_trace_error(&self.eigenvalues, c).map(|error| error / trace)
     }
 
-    /// Measure `‖K - K̃‖ / ‖K - K_c‖`, the errors of `c` landmarks among these rows relative to the best rank `c`.
+    /// Measure `‖K - K̃‖ / ‖K - K_c‖`, the errors of `c` landmarks among these rows relative to the best rank
+    /// `c`.
     ///
-    /// Returns `None` if `K` has no higher rank up to rounding, `λ_{c+1} <= n ε λ_1`, where the ratio would be 0/0.
+    /// Returns `None` if `K` has no higher rank up to rounding, `λ_{c+1} <= n ε λ_1`, where the ratio would
+    /// be 0/0.
     ///
     /// # Errors
     /// `ErrorKind::Landmarks`, `ErrorKind::Argument`, `ErrorKind::Memory`.
@@ -111,8 +113,8 @@ impl Spectrum {
         self.relative_error_of(count, || gram.features(landmarks))
     }
 
-    /// Measure the errors of `ΦᵀΦ` relative to the best rank `c`, for features given as one column per row; `None`
-    /// as for [`relative_error`](Self::relative_error).
+    /// Measure the errors of `ΦᵀΦ` relative to the best rank `c`, for features given as one column per row;
+    /// `None` as for [`relative_error`](Self::relative_error).
     ///
     /// # Errors
     /// `ErrorKind::Landmarks`, those of `features`.

@@ -92,9 +92,10 @@ fn at_edge(place: usize, count: usize) -> bool {
 /// entry, σ = 1.
 ///
 /// # Errors
-/// `ErrorKind::Data` for no target, a constant one, or if no grid point could be solved,
-/// `ErrorKind::Data` for too few rows, `ErrorKind::Argument` for parameters out of range, `ErrorKind::Regression` for ridges that are not positive,
-/// `ErrorKind::Unsupported` for too many rows for the full regression, `ErrorKind::Landmarks`.
+/// `ErrorKind::Data` for no target, a constant one, or if no grid point could be solved, `ErrorKind::Data`
+/// for too few rows, `ErrorKind::Argument` for parameters out of range, `ErrorKind::Regression` for ridges
+/// that are not positive, `ErrorKind::Unsupported` for too many rows for the full regression,
+/// `ErrorKind::Landmarks`.
 pub fn tune(
     data: &Prepared,
     kernel: KernelKind,

@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 static TEXT: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
-/// Print a message on standard error and exit with status 1 where the process would abort (`SIGABRT`). An allocation that fails
-/// and cannot be reported as an error aborts: for want of memory the program then ends as for any other error. The message comes after
-/// the line that says what failed.
+/// Print a message on standard error and exit with status 1 where the process would abort (`SIGABRT`). An
+/// allocation that fails and cannot be reported as an error aborts: for want of memory the program then ends
+/// as for any other error. The message comes after the line that says what failed.
 ///
 /// For programs: a library leaves the signal to its host.
 pub fn exit_on_abort(message: &'static str) {
     TEXT.store(message.as_ptr().cast_mut(), Ordering::Release);
     LENGTH.store(message.len(), Ordering::Release);
-    // SAFETY: all zeros is a valid `sigaction`, whose fields are set before use; the handler has the signature of one without
-    // SA_SIGINFO, and does only what is allowed in a signal handler.
+    // SAFETY: all zeros is a valid `sigaction`, whose fields are set before use; the handler has the
+    // signature of one without SA_SIGINFO, and does only what is allowed in a signal handler.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = (on_abort as *const ()).expose_provenance();

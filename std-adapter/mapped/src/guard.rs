@@ -1,8 +1,9 @@
 //! The `SIGBUS` handler, and the mappings it knows.
 //!
-//! It is installed with the first mapping and put back with the last, each time by comparing with what is there: a host may
-//! install its own in between. One that calls the handler before it goes on working, and so does one that does not, from the next
-//! mapping on: ours is then put over it, and calls it for what is not ours.
+//! It is installed with the first mapping and put back with the last, each time by comparing with what is
+//! there: a host may install its own in between. One that calls the handler before it goes on working, and so
+//! does one that does not, from the next mapping on: ours is then put over it, and calls it for what is not
+//! ours.
 
 use crate::limits::MOST;
 use crate::slot::Slot;
@@ -96,8 +97,8 @@ fn install(installed: &mut Installed) -> io::Result<()> {
     PAGE.store(page.ok_or(io::ErrorKind::Unsupported)?, Ordering::Release);
     BEFORE_FLAGS.store(before.sa_flags, Ordering::Release);
     BEFORE.store(before.sa_sigaction, Ordering::Release);
-    // SAFETY: all zeros is a valid `sigaction`, whose fields are set before use. The handler has the signature that
-    // SA_SIGINFO requires, and does only what is allowed in a signal handler.
+    // SAFETY: all zeros is a valid `sigaction`, whose fields are set before use. The handler has the
+    // signature that SA_SIGINFO requires, and does only what is allowed in a signal handler.
     let done = unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = ours();
@@ -143,8 +144,9 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
         let rest = (start + length).next_multiple_of(page) - from;
         // Set the flag before the zeros can be read.
         slot.lost.store(true, Ordering::Release);
-        // SAFETY: the pages from `from` on belong to a mapping that its guard keeps alive, since the interrupted
-        // thread is reading it. They contain only this mapping, and its readers see plain bytes before and after.
+        // SAFETY: the pages from `from` on belong to a mapping that its guard keeps alive, since the
+        // interrupted thread is reading it. They contain only this mapping, and its readers see plain bytes
+        // before and after.
         let zeros = unsafe {
             libc::mmap(
                 ptr::with_exposed_provenance_mut(from),
@@ -194,8 +196,8 @@ fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::
             handler(signal);
         }
     }
-    // Rust's own handler leaves what is no stack overflow to the default, and expects the read to be retried. Nothing retries a
-    // signal that was sent.
+    // Rust's own handler leaves what is no stack overflow to the default, and expects the read to be retried.
+    // Nothing retries a signal that was sent.
     if !is_fault && present().is_ok_and(|action| action.sa_sigaction == libc::SIG_DFL) {
         // SAFETY: may be called in a handler; delivered when it returns.
         unsafe { libc::raise(signal) };

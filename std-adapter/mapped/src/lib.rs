@@ -1,10 +1,11 @@
 //! Read-only memory-mapped files, for data larger than memory.
 //!
-//! Two things can happen to a mapped file that cannot happen to a vector. Another program can truncate it: a read
-//! past its new end then raises `SIGBUS`, which ends the process. Or another program can write to it, so that two
-//! reads of a byte differ. Here truncation is an ordinary error: the signal is caught, the lost pages read as zeros,
-//! and [`Mapped::check`] reports it. [`Mapped::check`] also detects writes, by the file's length, modification
-//! time and, on Unix, the time of its last change of status, which nobody can set. Callers must check a mapped file before they use a result computed from it:
+//! Two things can happen to a mapped file that cannot happen to a vector. Another program can truncate it: a
+//! read past its new end then raises `SIGBUS`, which ends the process. Or another program can write to it, so
+//! that two reads of a byte differ. Here truncation is an ordinary error: the signal is caught, the lost
+//! pages read as zeros, and [`Mapped::check`] reports it. [`Mapped::check`] also detects writes, by the
+//! file's length, modification time and, on Unix, the time of its last change of status, which nobody can
+//! set. Callers must check a mapped file before they use a result computed from it:
 //!
 //! ```
 //! use dpp_nystrom_mapped::Mapped;
@@ -22,15 +23,15 @@
 //! # Soundness of the `unsafe` code
 //!
 //! `bytes` lends memory that other processes can change, which the language does not allow for a `&[u8]`. The
-//! consequences are limited by how the bytes are used: they are plain numbers, for which every bit pattern is valid;
-//! no length, index or pointer is read from them again after it was checked (a reader copies a header out before it
-//! trusts it); and a result is discarded unless [`Mapped::check`] passes after it was computed. Every database that
-//! reads through a mapping takes this position, and `memmap2` requires its callers to. No other crate of the project
-//! does.
+//! consequences are limited by how the bytes are used: they are plain numbers, for which every bit pattern is
+//! valid; no length, index or pointer is read from them again after it was checked (a reader copies a header
+//! out before it trusts it); and a result is discarded unless [`Mapped::check`] passes after it was computed.
+//! Every database that reads through a mapping takes this position, and `memmap2` requires its callers to. No
+//! other crate of the project does.
 //!
-//! The signal handler reads atomics and calls `mmap` for pages of a mapping that this crate owns; both are safe in a
-//! handler. A `SIGBUS` elsewhere, or one that a process sends, is passed to the previous handler, which is put back with
-//! the last mapping.
+//! The signal handler reads atomics and calls `mmap` for pages of a mapping that this crate owns; both are
+//! safe in a handler. A `SIGBUS` elsewhere, or one that a process sends, is passed to the previous handler,
+//! which is put back with the last mapping.
 
 #[cfg(unix)]
 use memmap2::Advice;
@@ -70,8 +71,8 @@ pub struct Mapped {
     times: Times,
 }
 
-/// The modification time, and where there is one the time of the last change of status, for a number of names: a file that
-/// loses its name changes its status.
+/// The modification time, and where there is one the time of the last change of status, for a number of
+/// names: a file that loses its name changes its status.
 #[derive(Debug, PartialEq)]
 struct Times {
     modified: Option<SystemTime>,
@@ -98,16 +99,16 @@ impl Mapped {
     /// Map a whole file.
     ///
     /// # Errors
-    /// The system's; [`io::ErrorKind::UnexpectedEof`] for an empty file, and [`io::ErrorKind::QuotaExceeded`] if more
-    /// than [`MOST`] files are mapped.
+    /// The system's; [`io::ErrorKind::UnexpectedEof`] for an empty file, and [`io::ErrorKind::QuotaExceeded`]
+    /// if more than [`MOST`] files are mapped.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
         if metadata.len() == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        // SAFETY: the mapping is read-only and lives as long as `map`. The module documentation discusses changes
-        // to the file by others.
+        // SAFETY: the mapping is read-only and lives as long as `map`. The module documentation discusses
+        // changes to the file by others.
         let map = unsafe { Mmap::map(&file)? };
         Ok(Self {
             #[cfg(unix)]
@@ -222,7 +223,8 @@ mod tests {
         assert_eq!(mapped.check().unwrap_err().kind(), ErrorKind::InvalidData);
     }
 
-    /// The modification time can be set back. A time of a millisecond later is needed for a clock of coarse ticks.
+    /// The modification time can be set back. A time of a millisecond later is needed for a clock of coarse
+    /// ticks.
     #[test]
     #[cfg(unix)]
     fn writing_to_a_mapped_file_and_setting_its_time_back_is_detected() {

@@ -1,7 +1,9 @@
-//! A mapping, as the handler reads it while other threads map and unmap: start and length are those of one mapping.
+//! A mapping, as the handler reads it while other threads map and unmap: start and length are those of one
+//! mapping.
 //!
-//! A version, odd while a slot is written, is read before and after (Boehm 2012, a sequence lock). A slot that changed meanwhile is not
-//! that of the mapping which is being read, whose guard lives: the handler goes on to the next. It never waits.
+//! A version, odd while a slot is written, is read before and after (Boehm 2012, a sequence lock). A slot
+//! that changed meanwhile is not that of the mapping which is being read, whose guard lives: the handler goes
+//! on to the next. It never waits.
 
 use super::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 

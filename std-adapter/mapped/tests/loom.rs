@@ -1,4 +1,5 @@
-//! All orders in which a slot can be read while it is written: `RUSTFLAGS="--cfg loom" cargo test -p dpp-nystrom-mapped --test loom`.
+//! All orders in which a slot can be read while it is written:
+//! `RUSTFLAGS="--cfg loom" cargo test -p dpp-nystrom-mapped --test loom`.
 #![cfg(loom)]
 
 use loom::sync::Arc;

@@ -9,7 +9,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::borrow::Cow;
 
-/// Rows for each thread that are transformed or predicted between two looks at signals: four tasks of the library.
+/// Rows for each thread that are transformed or predicted between two looks at signals: four tasks of the
+/// library.
 const BLOCK: usize = 1 << 12;
 
 /// A two-dimensional array in either precision.
@@ -59,7 +60,8 @@ pub(crate) fn vector<'a>(array: &'a PyReadonlyArray1<'_, f64>) -> PyResult<&'a [
     array.as_slice().map_err(|_| PyTypeError::new_err("the array is not contiguous and aligned"))
 }
 
-/// The names of features and target, those of several targets, which lie row by row, and the labels of which the target is the index.
+/// The names of features and target, those of several targets, which lie row by row, and the labels of which
+/// the target is the index.
 #[derive(Default, FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Names {
@@ -108,8 +110,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Return `width` numbers for each row as an array in the precision of the rows. `work` computes them for the rows that it is given;
-    /// rows in single precision are converted block by block.
+    /// Return `width` numbers for each row as an array in the precision of the rows. `work` computes them for
+    /// the rows that it is given; rows in single precision are converted block by block.
     pub(crate) fn each<'py>(
         self,
         py: Python<'py>,

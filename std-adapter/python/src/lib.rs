@@ -1,7 +1,8 @@
-//! The extension module of the Python package `dpp_nystrom`: arrays to calls of the library, results to arrays.
+//! The extension module of the Python package `dpp_nystrom`: arrays to calls of the library, results to
+//! arrays.
 //!
-//! Arguments are checked in Python (`python/dpp_nystrom`), and again by the library. Arrays are borrowed; work runs without
-//! the GIL, and a signal stops it at the next block ([`run`]).
+//! Arguments are checked in Python (`python/dpp_nystrom`), and again by the library. Arrays are borrowed;
+//! work runs without the GIL, and a signal stops it at the next block ([`run`]).
 
 mod arrays;
 mod map;

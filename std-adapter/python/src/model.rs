@@ -232,8 +232,8 @@ impl Model {
         Some(measured.columns.iter().map(|column| (column.rise, column.deviation)).unzip())
     }
 
-    /// The error on rows that no choice has seen with its standard error, and the log-loss of classes with its own; none if it was not
-    /// measured.
+    /// The error on rows that no choice has seen with its standard error, and the log-loss of classes with
+    /// its own; none if it was not measured.
     #[getter]
     #[expect(clippy::type_complexity, reason = "a tuple of Python's")]
     fn test_error(&self) -> Option<(f64, f64, Option<(f64, f64)>)> {

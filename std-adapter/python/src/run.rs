@@ -35,8 +35,8 @@ impl Observer for Stop {
 
 /// Run work on this many threads, within the limit of the program, or on all cores.
 ///
-/// The calling thread waits without the GIL and looks for signals, which Python delivers to its main thread alone. After a signal
-/// the work is told to stop, and its result is dropped.
+/// The calling thread waits without the GIL and looks for signals, which Python delivers to its main thread
+/// alone. After a signal the work is told to stop, and its result is dropped.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     threads: Option<usize>,
@@ -90,7 +90,8 @@ fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
     Ok(threads)
 }
 
-/// Return the exception for an error: `OSError` for a file that cannot be read or written, `MemoryError`, else `ValueError`.
+/// Return the exception for an error: `OSError` for a file that cannot be read or written, `MemoryError`,
+/// else `ValueError`.
 pub(crate) fn to_python(error: Error) -> PyErr {
     let text = error.to_string();
     match (error.kind(), error.io()) {

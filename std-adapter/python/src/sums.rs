@@ -11,7 +11,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// The sums of a regression on landmarks, over rows in batches. A batch makes new sums; these stay as they are.
+/// The sums of a regression on landmarks, over rows in batches. A batch makes new sums; these stay as they
+/// are.
 #[pyclass(frozen, module = "dpp_nystrom._native")]
 pub(crate) struct Sums {
     spec: FitSpec,

@@ -1,7 +1,7 @@
 //! Kernel principal components (Schölkopf, Smola and Müller 1998) of Nyström features.
 //!
-//! With `φ̄` the mean of `n` features, the components are the eigenvectors of `Σ (φ_i - φ̄)(φ_i - φ̄)ᵀ`. The smaller of this matrix
-//! and of that of the rows' products is decomposed: `O(n c min(n, c) + min(n, c)³)`.
+//! With `φ̄` the mean of `n` features, the components are the eigenvectors of `Σ (φ_i - φ̄)(φ_i - φ̄)ᵀ`. The
+//! smaller of this matrix and of that of the rows' products is decomposed: `O(n c min(n, c) + min(n, c)³)`.
 
 use crate::error::{Error, check_rows};
 use crate::linalg::eigen::{Eigen, eigen, product};
@@ -19,8 +19,8 @@ pub struct Components {
 }
 
 impl Components {
-    /// Find the first `count` directions of features, row-major, `width` for each row; fewer if the features span fewer. The largest
-    /// entry of each is positive.
+    /// Find the first `count` directions of features, row-major, `width` for each row; fewer if the features
+    /// span fewer. The largest entry of each is positive.
     ///
     /// ```
     /// use dpp_nystrom::approximation::Components;
@@ -85,7 +85,8 @@ mod tests {
         (i as f64 * 0.754_877_666).fract() - 0.5
     }
 
-    /// Against the definition: projections are uncorrelated, their variances are the shares, and no direction has more than the first.
+    /// Against the definition: projections are uncorrelated, their variances are the shares, and no direction
+    /// has more than the first.
     fn is_principal(rows: usize, width: usize) {
         let feature = |i: usize, k: usize| value(i * i * 7 + k * 131) * 0.6_f64.powi(k as i32 % 7) + k as f64;
         let places = (0..rows).flat_map(|i| (0..width).map(move |k| (i, k)));

@@ -64,8 +64,8 @@ where
     })
 }
 
-/// Return a column of Nyström features `φ` for each row, from the independent ones of these landmarks: `K̃ = ΦᵀΦ`. `N c²`
-/// multiply-adds on all threads.
+/// Return a column of Nyström features `φ` for each row, from the independent ones of these landmarks:
+/// `K̃ = ΦᵀΦ`. `N c²` multiply-adds on all threads.
 ///
 /// # Errors
 /// `ErrorKind::Landmarks`, `ErrorKind::Memory`.
@@ -86,7 +86,8 @@ pub(crate) fn features_of_points(ground: &Ground<'_>, points: &[f64]) -> Result<
     columns(&landmarks, ground.len(), kernel)
 }
 
-/// Return a column of features for each of `len` rows. `kernel` writes the kernel of a row with the landmarks.
+/// Return a column of features for each of `len` rows. `kernel` writes the kernel of a row with the
+/// landmarks.
 pub(crate) fn columns<G: GroundSet<f64> + Sync + ?Sized>(
     landmarks: &Landmarks<'_, f64, G>,
     len: usize,

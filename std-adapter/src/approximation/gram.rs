@@ -29,7 +29,8 @@ pub struct Gram<'a> {
     eigen: Kept<Arc<Eigen>>,
 }
 
-/// A lazily computed value, its computation time in seconds, and whether it was requested since [`open`](Self::open).
+/// A lazily computed value, its computation time in seconds, and whether it was requested since
+/// [`open`](Self::open).
 #[derive(Debug)]
 struct Kept<T> {
     value: OnceLock<(T, f64)>,

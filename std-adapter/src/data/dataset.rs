@@ -49,15 +49,16 @@ impl<'a> Dataset<'a> {
     /// Borrow rows of `features` features, row-major, in `f64` or `f32`.
     ///
     /// # Errors
-    /// `ErrorKind::Argument` for a length that `features` does not divide, and for no rows, `ErrorKind::Data` for NaN or infinity with
-    /// its row and column.
+    /// `ErrorKind::Argument` for a length that `features` does not divide, and for no rows, `ErrorKind::Data`
+    /// for NaN or infinity with its row and column.
     pub fn from_rows<T: Value>(rows: &'a [T], features: usize) -> Result<Self, Error> {
         Self::of(T::values(rows), features, Rows::Memory)
     }
 
-    /// Borrow a positive semidefinite kernel matrix of `n` rows, row-major, of which the diagonal and the part below it are read: row `i` holds the kernel of row `i` with all
-    /// `n` rows. What is fitted to it takes the kernel of a point with these `n` rows in place of features. k-means++ then
-    /// measures distances in feature space, `k_ii + k_jj - 2 k_ij`.
+    /// Borrow a positive semidefinite kernel matrix of `n` rows, row-major, of which the diagonal and the
+    /// part below it are read: row `i` holds the kernel of row `i` with all `n` rows. What is fitted to it
+    /// takes the kernel of a point with these `n` rows in place of features. k-means++ then measures
+    /// distances in feature space, `k_ii + k_jj - 2 k_ij`.
     ///
     /// # Errors
     /// As [`from_rows`](Self::from_rows); `ErrorKind::Argument` for a matrix that is not square.
@@ -107,8 +108,8 @@ impl<'a> Dataset<'a> {
     /// Add a target for each row, in `f64` or `f32`.
     ///
     /// # Errors
-    /// `ErrorKind::Argument` unless there is one for each row, `ErrorKind::Data` unless all are finite, `ErrorKind::Unsupported` for a row store, which
-    /// has its own.
+    /// `ErrorKind::Argument` unless there is one for each row, `ErrorKind::Data` unless all are finite,
+    /// `ErrorKind::Unsupported` for a row store, which has its own.
     pub fn with_target<T: Value>(self, target: &'a [T]) -> Result<Self, Error> {
         self.refuse_store()?;
         check_length("targets", self.len(), target.len())?;
@@ -119,7 +120,8 @@ impl<'a> Dataset<'a> {
         Ok(Self { target: Some(("y".to_owned(), values)), further: Vec::new(), ..self })
     }
 
-    /// Add several targets for each row, one for each of these names: row-major, in `f64` or `f32`. They share landmarks, metric and ridge.
+    /// Add several targets for each row, one for each of these names: row-major, in `f64` or `f32`. They
+    /// share landmarks, metric and ridge.
     ///
     /// ```
     /// use dpp_nystrom::{Dataset, LandmarkRidge};
@@ -154,8 +156,8 @@ impl<'a> Dataset<'a> {
         Ok(Self { target, further, ..self })
     }
 
-    /// Add a class for each row: the index of one of these labels, of which each class is learned against the rest, as `fit --classes` does.
-    /// Labels without rows are left out.
+    /// Add a class for each row: the index of one of these labels, of which each class is learned against the
+    /// rest, as `fit --classes` does. Labels without rows are left out.
     ///
     /// ```
     /// use dpp_nystrom::{Dataset, Scale};
@@ -168,7 +170,8 @@ impl<'a> Dataset<'a> {
     /// ```
     ///
     /// # Errors
-    /// Those of [`with_target`](Self::with_target); `ErrorKind::Data` for a number that is no index of a label.
+    /// Those of [`with_target`](Self::with_target); `ErrorKind::Data` for a number that is no index of a
+    /// label.
     pub fn with_classes(self, of_rows: &'a [f64], labels: &[&str]) -> Result<Self, Error> {
         let data = self.with_target(of_rows)?;
         let is_index = |class: f64| class >= 0.0 && class.fract() == 0.0 && class < labels.len() as f64;
@@ -178,10 +181,11 @@ impl<'a> Dataset<'a> {
         Ok(Self { labels: Some(labels.iter().map(|&label| label.to_owned()).collect()), ..data })
     }
 
-    /// Add a weight for each row, at least 0, in any unit: a row of weight `w` counts as `w` rows in the statistics that scale rows, in
-    /// regressions and in errors; a row of weight 0 is left out, and the others keep their numbers. Weights are divided by their mean over the rows left.
-    /// The selection of landmarks does not depend on them, except by `RefinedRidge`, which lowers the error of a regression; neither do the median
-    /// distance and the medians of [`Scale::Robust`].
+    /// Add a weight for each row, at least 0, in any unit: a row of weight `w` counts as `w` rows in the
+    /// statistics that scale rows, in regressions and in errors; a row of weight 0 is left out, and the
+    /// others keep their numbers. Weights are divided by their mean over the rows left. The selection of
+    /// landmarks does not depend on them, except by `RefinedRidge`, which lowers the error of a regression;
+    /// neither do the median distance and the medians of [`Scale::Robust`].
     ///
     /// ```
     /// use dpp_nystrom::{Dataset, Scale};
@@ -195,8 +199,8 @@ impl<'a> Dataset<'a> {
     /// ```
     ///
     /// # Errors
-    /// `ErrorKind::Argument` unless there is one for each row, `ErrorKind::Data` for one that is negative or not finite, and if all
-    /// are 0, `ErrorKind::Unsupported` for a row store or a kernel matrix.
+    /// `ErrorKind::Argument` unless there is one for each row, `ErrorKind::Data` for one that is negative or
+    /// not finite, and if all are 0, `ErrorKind::Unsupported` for a row store or a kernel matrix.
     pub fn with_weights(self, weights: &'a [f64]) -> Result<Self, Error> {
         match self.rows {
             Rows::Memory(_) => {}
@@ -208,10 +212,12 @@ impl<'a> Dataset<'a> {
         Ok(Self { weights: Some(Cow::Borrowed(weights)), ..self })
     }
 
-    /// Name the features, and the target if there is one; several have names already. Models, exports and messages use the names.
+    /// Name the features, and the target if there is one; several have names already. Models, exports and
+    /// messages use the names.
     ///
     /// # Errors
-    /// `ErrorKind::Argument` unless there is a name for each feature, `ErrorKind::Unsupported` for a row store, which has its own.
+    /// `ErrorKind::Argument` unless there is a name for each feature, `ErrorKind::Unsupported` for a row
+    /// store, which has its own.
     pub fn with_names(self, features: &[&str], target: &str) -> Result<Self, Error> {
         self.refuse_store()?;
         check_length("names of features", self.features(), features.len())?;
@@ -294,8 +300,9 @@ impl<'a> Dataset<'a> {
         &self.feature_names
     }
 
-    /// Return the rows for a kernel, as the functions of [`crate::pipeline`] take them: scaled by their own statistics, in a copy
-    /// in `f64`, or with [`Scale::None`] where they lie and in their precision. A row store is scaled already.
+    /// Return the rows for a kernel, as the functions of [`crate::pipeline`] take them: scaled by their own
+    /// statistics, in a copy in `f64`, or with [`Scale::None`] where they lie and in their precision. A row
+    /// store is scaled already.
     ///
     /// ```
     /// use dpp_nystrom::Scale;
@@ -355,12 +362,12 @@ impl<'a> Dataset<'a> {
         Ok(Source::memory(rows))
     }
 
-    /// Scale the rows by given statistics. A row store scaled by the same statistics is used in place if `in_place` is
-    /// set or if it does not fit into memory; otherwise its rows are read into memory.
+    /// Scale the rows by given statistics. A row store scaled by the same statistics is used in place if
+    /// `in_place` is set or if it does not fit into memory; otherwise its rows are read into memory.
     ///
     /// # Errors
-    /// `ErrorKind::Argument` for another number of features, `ErrorKind::Memory`, `ErrorKind::Unsupported` for a row store that does
-    /// not fit into memory, and its own.
+    /// `ErrorKind::Argument` for another number of features, `ErrorKind::Memory`, `ErrorKind::Unsupported`
+    /// for a row store that does not fit into memory, and its own.
     pub(crate) fn source_by(&self, scaler: &Scaler, in_place: bool) -> Result<Source<'_>, Error> {
         check_length("features", scaler.means.len(), self.features())?;
         match &self.rows {

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 /// Sums that advance together.
 const LANES: usize = 8;
 
-/// Running means and sums of squares of columns, about a centre and in a scale that the first block determines, so
-/// that squares neither overflow nor lose the digits of a column far from zero. Blocks are merged by the formula of
-/// Chan, Golub and LeVeque (1979).
+/// Running means and sums of squares of columns, about a centre and in a scale that the first block
+/// determines, so that squares neither overflow nor lose the digits of a column far from zero. Blocks are
+/// merged by the formula of Chan, Golub and LeVeque (1979).
 ///
 /// ```
 /// use dpp_nystrom::data::{Moments, Scaler};
@@ -56,7 +56,8 @@ impl Moments {
         self.add_columns(&columns);
     }
 
-    /// Add a block of rows, given as columns of one length. Columns that the statistics do not have are ignored.
+    /// Add a block of rows, given as columns of one length. Columns that the statistics do not have are
+    /// ignored.
     pub fn add_columns(&mut self, columns: &[impl AsRef<[f64]>]) {
         let count = columns.first().map_or(0, |column| column.as_ref().len()) as f64;
         if count == 0.0 {
@@ -87,7 +88,8 @@ impl Moments {
         self.count += other.count;
     }
 
-    /// Merge `rows` rows with this mean and this sum of squares about it into a column; the row count is updated later.
+    /// Merge `rows` rows with this mean and this sum of squares about it into a column; the row count is
+    /// updated later.
     fn join(&mut self, column: usize, count: f64, mean: f64, squares: f64) {
         let apart = mean - self.means[column];
         let share = count / (self.count + count);

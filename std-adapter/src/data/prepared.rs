@@ -28,8 +28,8 @@ pub struct StandardTarget {
     pub deviation: f64,
 }
 
-/// Whether predictions of a target with this mean and deviation may overflow, though its values do not: within sixteen deviations, far
-/// more than a regression on scaled targets leaves them.
+/// Whether predictions of a target with this mean and deviation may overflow, though its values do not:
+/// within sixteen deviations, far more than a regression on scaled targets leaves them.
 pub(crate) fn leaves_no_room(mean: f64, deviation: f64) -> bool {
     const DEVIATIONS: f64 = 16.0;
     !(mean.abs() + DEVIATIONS * deviation).is_finite()
@@ -39,7 +39,8 @@ impl StandardTarget {
     /// Scale a target of weighted rows to mean 0 and standard deviation 1.
     ///
     /// # Errors
-    /// `ErrorKind::Data` for values whose statistics are not finite, or too large for predictions beside them.
+    /// `ErrorKind::Data` for values whose statistics are not finite, or too large for predictions beside
+    /// them.
     pub(crate) fn of(name: String, mut values: Vec<f64>, weights: Weights<'_>) -> Result<Self, Error> {
         let statistics = Scaler::weighted(&values, 1, weights);
         if statistics.overflow().is_some() || leaves_no_room(statistics.means[0], statistics.deviations[0]) {
@@ -81,8 +82,8 @@ pub struct Prepared {
     pub further: Vec<StandardTarget>,
     /// The classes, if the targets are their indicators.
     pub classes: Option<Classes>,
-    /// The weight of each row, positive and of mean 1; none if each counts once. A row of weight `w` counts as `w` rows in statistics,
-    /// regressions and errors.
+    /// The weight of each row, positive and of mean 1; none if each counts once. A row of weight `w` counts
+    /// as `w` rows in statistics, regressions and errors.
     pub weights: Option<Vec<f64>>,
     /// The group of each row, if rows of one group are held out together.
     pub groups: Option<Vec<u32>>,
@@ -95,12 +96,12 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Standardise all rows of a table, or `sample` of them drawn at random, in the file's order. Rows of weight 0 are left out
-    /// before. The rows are not copied.
+    /// Standardise all rows of a table, or `sample` of them drawn at random, in the file's order. Rows of
+    /// weight 0 are left out before. The rows are not copied.
     ///
     /// # Errors
-    /// `ErrorKind::Data` for a sample larger than the table or empty, for features too far apart, for a weight that is
-    /// negative or not finite, and if all weights are 0.
+    /// `ErrorKind::Data` for a sample larger than the table or empty, for features too far apart, for a
+    /// weight that is negative or not finite, and if all weights are 0.
     pub fn new(mut table: Table, sample: Option<usize>, seed: u64) -> Result<Self, Error> {
         let present = present(&mut table)?;
         let drawn = match sample {
@@ -144,8 +145,9 @@ impl Prepared {
         Ok(Self { rows, statistics, ..self })
     }
 
-    /// Return the columns of which one row makes up more than half of the variance: the name, the row and the share. Fewer than
-    /// twenty rows are too few to say, and where all other rows are equal it is an indicator.
+    /// Return the columns of which one row makes up more than half of the variance: the name, the row and the
+    /// share. Fewer than twenty rows are too few to say, and where all other rows are equal it is an
+    /// indicator.
     pub fn dominated(&self) -> Vec<(&str, usize, f64)> {
         const FEWEST: usize = 20;
         let count = self.len();
@@ -166,8 +168,8 @@ impl Prepared {
         if count < FEWEST || self.statistics.map.is_some() { Vec::new() } else { columns.collect() }
     }
 
-    /// Standardise the rows of a table as [`new`](Self::new) does, and keep its recipe and the numbers of its rows in
-    /// the file, of which some may have been left out.
+    /// Standardise the rows of a table as [`new`](Self::new) does, and keep its recipe and the numbers of its
+    /// rows in the file, of which some may have been left out.
     ///
     /// # Errors
     /// Those of [`new`](Self::new).
@@ -206,7 +208,8 @@ impl Prepared {
         Ok(prepared)
     }
 
-    /// Replace a target that is the index of a label by the indicators of the classes. Labels without rows are left out.
+    /// Replace a target that is the index of a label by the indicators of the classes. Labels without rows
+    /// are left out.
     pub fn classify(&mut self, labels: &[String]) {
         let Some(StandardTarget { name: column, values, mean, deviation }) = self.target.take() else {
             return;
@@ -232,8 +235,8 @@ impl Prepared {
         self.classes = Some(Classes { column, labels });
     }
 
-    /// Scale all rows of a table by given statistics, and the target by its own. Its weights, if it has any, are positive and of
-    /// mean 1.
+    /// Scale all rows of a table by given statistics, and the target by its own. Its weights, if it has any,
+    /// are positive and of mean 1.
     ///
     /// # Errors
     /// `ErrorKind::Data` for values too far apart to be scaled.
@@ -267,7 +270,8 @@ impl Prepared {
         })
     }
 
-    /// Combine standardised rows with their columns; targets without a target column are dropped, and there is one.
+    /// Combine standardised rows with their columns; targets without a target column are dropped, and there
+    /// is one.
     pub(crate) fn of(
         columns: Columns,
         rows: Vec<f64>,
@@ -308,7 +312,8 @@ impl Prepared {
         Self::of(columns, rows, None, None)
     }
 
-    /// Return the columns of the table and the numbers of their features; without a recipe, each feature is a column.
+    /// Return the columns of the table and the numbers of their features; without a recipe, each feature is a
+    /// column.
     pub fn table_columns(&self) -> Vec<(&str, Range<usize>)> {
         let Some(recipe) = &self.recipe else {
             return self
@@ -330,8 +335,8 @@ impl Prepared {
             .collect()
     }
 
-    /// Leave out columns of the table, by their places in [`table_columns`](Self::table_columns), with all of their features. A
-    /// model of what remains accepts files that have them, as those that are ignored.
+    /// Leave out columns of the table, by their places in [`table_columns`](Self::table_columns), with all of
+    /// their features. A model of what remains accepts files that have them, as those that are ignored.
     ///
     /// # Errors
     /// `ErrorKind::Argument` if none remains, `ErrorKind::Unsupported` for mapped rows.
@@ -374,7 +379,8 @@ impl Prepared {
         })
     }
 
-    /// Multiply each standardised feature by a scale, 0 for one to be left out, as if its deviation had been divided by it.
+    /// Multiply each standardised feature by a scale, 0 for one to be left out, as if its deviation had been
+    /// divided by it.
     pub(crate) fn rescaled(mut self, scales: &[f64]) -> Self {
         for row in self.rows.chunks_exact_mut(self.dim.max(1)) {
             row.iter_mut().zip(scales).for_each(|(value, scale)| *value *= scale);
@@ -538,10 +544,12 @@ impl Table {
     }
 }
 
-/// Leave out rows of weight 0, and divide the weights by their mean. Return the numbers of the rows left; none for all.
+/// Leave out rows of weight 0, and divide the weights by their mean. Return the numbers of the rows left;
+/// none for all.
 ///
 /// # Errors
-/// `ErrorKind::Data` for a weight that is negative or not finite, and if all are 0; `ErrorKind::Argument` for another number of them.
+/// `ErrorKind::Data` for a weight that is negative or not finite, and if all are 0; `ErrorKind::Argument` for
+/// another number of them.
 pub(crate) fn present(table: &mut Table) -> Result<Option<Vec<usize>>, Error> {
     let Some(weights) = &table.weights else { return Ok(None) };
     check_length("weights of rows", table.rows(), weights.len())?;

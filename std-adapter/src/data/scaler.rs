@@ -1,7 +1,8 @@
 //! Standardisation: features with mean 0 and standard deviation 1.
 //!
-//! The statistics are those of the training rows, and a model stores them. The standard deviation divides by `n`.
-//! A constant feature carries no information and is set to zero. A learned [`Map`] of the standardised features may follow.
+//! The statistics are those of the training rows, and a model stores them. The standard deviation divides by
+//! `n`. A constant feature carries no information and is set to zero. A learned [`Map`] of the standardised
+//! features may follow.
 
 use crate::data::map::Map;
 use crate::data::weights::Weights;
@@ -24,8 +25,8 @@ pub enum Scale {
     /// To mean 0 and standard deviation 1; constant features to 0.
     #[default]
     Standard,
-    /// To median 0 and an interquartile range of that of a normal distribution with standard deviation 1: single outliers have no
-    /// influence ([`Scaler::robust`]).
+    /// To median 0 and an interquartile range of that of a normal distribution with standard deviation 1:
+    /// single outliers have no influence ([`Scaler::robust`]).
     Robust,
     /// Not at all.
     None,
@@ -60,8 +61,8 @@ pub struct Scaler {
     pub means: Vec<f64>,
     /// Their standard deviations; 0 for a constant feature.
     pub deviations: Vec<f64>,
-    /// What standardised rows are multiplied by. Serialisation leaves it out: files and messages have it in a section of its
-    /// own.
+    /// What standardised rows are multiplied by. Serialisation leaves it out: files and messages have it in a
+    /// section of its own.
     #[serde(skip)]
     pub map: Option<Map>,
 }
@@ -108,9 +109,9 @@ impl Scaler {
         Self { means, deviations, map: None }
     }
 
-    /// Compute medians, and interquartile ranges in the unit of a normal distribution's standard deviation, in their place: a
-    /// quarter of the rows can be anything. Where the range is 0, the median absolute deviation of the values that differ from
-    /// the median.
+    /// Compute medians, and interquartile ranges in the unit of a normal distribution's standard deviation,
+    /// in their place: a quarter of the rows can be anything. Where the range is 0, the median absolute
+    /// deviation of the values that differ from the median.
     pub fn robust(rows: &[f64], dim: usize) -> Self {
         let column = |column: usize| {
             let mut values: Vec<f64> = rows.iter().skip(column).step_by(dim.max(1)).copied().collect();
@@ -184,7 +185,8 @@ impl Scaler {
         });
     }
 
-    /// Undo the standardisation in place; a constant feature becomes its constant again. The rows must not be mapped.
+    /// Undo the standardisation in place; a constant feature becomes its constant again. The rows must not be
+    /// mapped.
     pub fn undo(&self, rows: &mut [f64]) {
         for row in rows.chunks_exact_mut(self.means.len().max(1)) {
             for ((value, mean), deviation) in row.iter_mut().zip(&self.means).zip(&self.deviations) {
@@ -213,7 +215,8 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     low + (place - below as f64) * (high - low)
 }
 
-/// Return a value with this mean and deviation subtracted and divided out; 0 if it is constant, and what is not finite as it is.
+/// Return a value with this mean and deviation subtracted and divided out; 0 if it is constant, and what is
+/// not finite as it is.
 pub(crate) fn standardised(value: f64, mean: f64, deviation: f64) -> f64 {
     if deviation > 0.0 {
         (value - mean) / deviation
@@ -224,8 +227,8 @@ pub(crate) fn standardised(value: f64, mean: f64, deviation: f64) -> f64 {
     }
 }
 
-/// Return the largest power of two at or below a positive number, so that scaling by it is exact; 0 for 0, and the
-/// smallest normal number for a subnormal one.
+/// Return the largest power of two at or below a positive number, so that scaling by it is exact; 0 for 0,
+/// and the smallest normal number for a subnormal one.
 pub(crate) fn power_of_two(size: f64) -> f64 {
     const EXPONENT: u64 = 0x7ff << 52;
     let power = f64::from_bits(size.to_bits() & EXPONENT);
@@ -269,7 +272,8 @@ mod tests {
         }
     }
 
-    /// A normal sample keeps its scale with a fifth of its rows replaced; a column of mostly zeros is not constant.
+    /// A normal sample keeps its scale with a fifth of its rows replaced; a column of mostly zeros is not
+    /// constant.
     #[test]
     fn robust_statistics_withstand_outliers() {
         let normal = |i: usize| (i as f64 + 0.5) / 1_000.0;

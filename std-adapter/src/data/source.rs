@@ -1,8 +1,9 @@
 //! Sources of rows: memory, a row store, or batches held elsewhere.
 //!
-//! Selecting, fitting and predicting take a [`RowSource`]. It has the names and statistics of all rows, draws samples of
-//! them, and, where the rows are in this process, lends them as slices. A source that only has batches lends none: it
-//! gives a sample, and accumulates a [`FitSpec`](crate::regression::FitSpec) where its rows are.
+//! Selecting, fitting and predicting take a [`RowSource`]. It has the names and statistics of all rows, draws
+//! samples of them, and, where the rows are in this process, lends them as slices. A source that only has
+//! batches lends none: it gives a sample, and accumulates a [`FitSpec`](crate::regression::FitSpec) where its
+//! rows are.
 
 use crate::data::columns::{ClassIndices, Columns, RowSlices};
 use crate::data::prepared::{Prepared, StandardTarget};
@@ -52,13 +53,14 @@ pub trait RowSource: std::fmt::Debug + Sync {
         &[]
     }
 
-    /// Return the classes of the rows, if these have the index of theirs in place of an indicator for each class:
-    /// [`slices`](Self::slices) then lends the indices as targets.
+    /// Return the classes of the rows, if these have the index of theirs in place of an indicator for each
+    /// class: [`slices`](Self::slices) then lends the indices as targets.
     fn class_indices(&self) -> Option<ClassIndices<'_>> {
         None
     }
 
-    /// Return the precision in which the rows are stored, if computations should use it; none for a free choice.
+    /// Return the precision in which the rows are stored, if computations should use it; none for a free
+    /// choice.
     fn precision(&self) -> Option<Precision> {
         None
     }
@@ -84,8 +86,8 @@ pub trait RowSource: std::fmt::Debug + Sync {
     /// `ErrorKind::Argument` for a row past the end; those of [`check`](Self::check).
     fn gather(&self, rows: &[usize]) -> Result<Prepared, Error>;
 
-    /// Return at most `rows` rows drawn uniformly, with the statistics of all. Rows in memory are lent whole, however many
-    /// they are.
+    /// Return at most `rows` rows drawn uniformly, with the statistics of all. Rows in memory are lent whole,
+    /// however many they are.
     ///
     /// # Errors
     /// Those of [`gather`](Self::gather).

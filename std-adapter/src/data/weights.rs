@@ -1,8 +1,9 @@
 //! Weights of rows.
 //!
-//! A row of weight `w` counts as `w` equal rows: it enters a regression with `√w φ` and `√w y`, and errors are means over the weights. A
-//! row of weight 0 is absent. Weights are divided by their mean, so that their unit does not matter: `Nγ` is multiplied by the number
-//! of rows, and the ridge γ of weights that are all 10 is that of weights that are all 1.
+//! A row of weight `w` counts as `w` equal rows: it enters a regression with `√w φ` and `√w y`, and errors
+//! are means over the weights. A row of weight 0 is absent. Weights are divided by their mean, so that their
+//! unit does not matter: `Nγ` is multiplied by the number of rows, and the ridge γ of weights that are all 10
+//! is that of weights that are all 1.
 
 use faer::MatMut;
 

@@ -258,7 +258,8 @@ pub(crate) enum Cause {
         /// The row, from 0.
         row: usize,
     },
-    /// A column whose mean or standard deviation is not finite, or a target beside whose values predictions would overflow.
+    /// A column whose mean or standard deviation is not finite, or a target beside whose values predictions
+    /// would overflow.
     #[error(
         "column {column:?}: the values are not finite, or so large that their standard deviation or a prediction of them overflows; \
          divide them by a power of ten"

@@ -1,7 +1,7 @@
 //! Errors of the library: what is wrong, where, and what to do.
 //!
-//! [`Error`] is opaque: its [kind](Error::kind) says what it is about, accessors say where it is, and its text
-//! says all of it.
+//! [`Error`] is opaque: its [kind](Error::kind) says what it is about, accessors say where it is, and its
+//! text says all of it.
 
 pub(crate) mod cause;
 pub(crate) mod checkpoint;
@@ -24,8 +24,9 @@ use table::Place;
 
 /// An error of this library.
 ///
-/// Its text says what is wrong, where, and what to do. Its [source](std::error::Error::source) is the error of the core,
-/// of the operating system or of a user's [`RowSource`](crate::data::RowSource), if there is one.
+/// Its text says what is wrong, where, and what to do. Its [source](std::error::Error::source) is the error
+/// of the core, of the operating system or of a user's [`RowSource`](crate::data::RowSource), if there is
+/// one.
 ///
 /// ```
 /// use dpp_nystrom::data::table::{self, Target};
@@ -129,8 +130,8 @@ impl Error {
         }
     }
 
-    /// Return the name of the problem, `NotANumber` for example: finer than the [kind](Self::kind), for a program that
-    /// advises in words of its own. A name is not reused for something else.
+    /// Return the name of the problem, `NotANumber` for example: finer than the [kind](Self::kind), for a
+    /// program that advises in words of its own. A name is not reused for something else.
     pub fn name(&self) -> String {
         let debug = match &self.0 {
             Cause::Table(error) => match error.problem {
@@ -205,7 +206,8 @@ impl Error {
         }
     }
 
-    /// Return what is wrong by its own name: the value as it is written, or the parameter or limit that is passed.
+    /// Return what is wrong by its own name: the value as it is written, or the parameter or limit that is
+    /// passed.
     pub fn subject(&self) -> Option<&str> {
         match &self.0 {
             Cause::Table(error) => error.problem.subject(),

@@ -466,7 +466,8 @@ pub(crate) struct Misnamed {
 }
 
 impl Misnamed {
-    /// Find the nearest of these names: the same in another case, or with the fewest edits, at most a third of the name.
+    /// Find the nearest of these names: the same in another case, or with the fewest edits, at most a third
+    /// of the name.
     pub(crate) fn among(name: &str, names: &[String]) -> Self {
         let lower = |name: &str| name.trim().to_lowercase().chars().take(64).collect::<Vec<char>>();
         let own = lower(name);

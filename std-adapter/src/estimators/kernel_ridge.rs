@@ -70,14 +70,15 @@ impl KernelRidgeParams<'_, dpp_nystrom_core::kernel::ChosenKernel<f64>> {
     /// Fit a model that can be saved and exported.
     ///
     /// # Errors
-    /// `ErrorKind::Data` for no target or a constant one, `ErrorKind::Regression`, `ErrorKind::Memory`, errors of the data
-    /// set; `ErrorKind::Unsupported` for a map of a kernel matrix, for which [`fit_features`](Self::fit_features) is
-    /// available.
+    /// `ErrorKind::Data` for no target or a constant one, `ErrorKind::Regression`, `ErrorKind::Memory`,
+    /// errors of the data set; `ErrorKind::Unsupported` for a map of a kernel matrix, for which
+    /// [`fit_features`](Self::fit_features) is available.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<Model, Error> {
         self.fit_observed(data, &NoObserver).map(|fitted| fitted.model)
     }
 
-    /// [`fit`](Self::fit), reporting progress to an observer, and return the errors of the fit along with the model.
+    /// [`fit`](Self::fit), reporting progress to an observer, and return the errors of the fit along with the
+    /// model.
     ///
     /// # Errors
     /// Those of [`fit`](Self::fit), `ErrorKind::Cancelled`.
@@ -101,8 +102,8 @@ impl<'m, K: Kernel<f64> + Clone + Sync> KernelRidgeParams<'m, K> {
     /// Fit weights to the map's features, for any kernel, in `f64`.
     ///
     /// # Errors
-    /// `ErrorKind::Data` for no target or a constant one, `ErrorKind::Regression`, `ErrorKind::Memory`, `ErrorKind::Unsupported` for a data
-    /// set with weights, errors of the data set.
+    /// `ErrorKind::Data` for no target or a constant one, `ErrorKind::Regression`, `ErrorKind::Memory`,
+    /// `ErrorKind::Unsupported` for a data set with weights, errors of the data set.
     pub fn fit_features(&self, data: &Dataset<'_>) -> Result<FeatureRidge<'m, K>, Error> {
         let source = self.map.source(data)?;
         unweighted(source.as_rows(), "a regression on features")?;

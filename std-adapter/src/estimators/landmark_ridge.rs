@@ -10,8 +10,9 @@ use crate::pipeline::{Landmarks, Params, fit};
 use crate::regression::{fit::Fitted, ridge::Ridge};
 use std::sync::Arc;
 
-/// Kernel ridge regression on landmarks, in a metric that is learned from the target: what `dpp-nystrom fit` and the Python
-/// package's `LandmarkRidge` and `LandmarkClassifier` fit. The same rows and seed give the same model, bit for bit.
+/// Kernel ridge regression on landmarks, in a metric that is learned from the target: what `dpp-nystrom fit`
+/// and the Python package's `LandmarkRidge` and `LandmarkClassifier` fit. The same rows and seed give the
+/// same model, bit for bit.
 ///
 /// ```
 /// use dpp_nystrom::{Dataset, LandmarkRidge};
@@ -43,7 +44,8 @@ impl Default for LandmarkRidge {
 }
 
 impl LandmarkRidge {
-    /// Set the number of landmarks. Default: 100, and at most a quarter of the rows and as many as are independent under the kernel.
+    /// Set the number of landmarks. Default: 100, and at most a quarter of the rows and as many as are
+    /// independent under the kernel.
     pub fn landmarks(self, count: usize) -> Self {
         Self { landmarks: Landmarks::Count(count), ..self }
     }
@@ -81,7 +83,8 @@ impl LandmarkRidge {
         self.fit_observed(data, &NoObserver).map(|fitted| fitted.model)
     }
 
-    /// [`fit`](Self::fit), reporting progress to an observer, and return the errors of the fit along with the model.
+    /// [`fit`](Self::fit), reporting progress to an observer, and return the errors of the fit along with the
+    /// model.
     ///
     /// # Errors
     /// Those of [`fit`](Self::fit), `ErrorKind::Cancelled`.

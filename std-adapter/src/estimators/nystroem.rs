@@ -1,8 +1,8 @@
 //! The Nyström feature map: landmarks, and the features `φ(x) = L⁻¹ k_C(x)` of any row, where `L Lᵀ = K_CC`.
 //!
-//! `φ(x)ᵀ φ(y)` is the Nyström approximation `K̃` (Williams and Seeger 2001). With `c` landmarks, a row costs `c`
-//! kernel evaluations and `c²/2` multiply-adds. Landmarks that depend on preceding ones are dropped, in accordance with
-//! the pseudo-inverse: the number of features is [`rank`](Nystroem::rank).
+//! `φ(x)ᵀ φ(y)` is the Nyström approximation `K̃` (Williams and Seeger 2001). With `c` landmarks, a row costs
+//! `c` kernel evaluations and `c²/2` multiply-adds. Landmarks that depend on preceding ones are dropped, in
+//! accordance with the pseudo-inverse: the number of features is [`rank`](Nystroem::rank).
 
 use crate::approximation::{
     errors::TraceError, features::independent_points, gram::Gram, landmark_set::LandmarkSet,
@@ -82,8 +82,8 @@ pub(crate) enum Input<K> {
 }
 
 impl Nystroem {
-    /// Configure a map with at most `c` landmarks, by default those of [`Auto`], under a Gaussian kernel with the
-    /// median distance between rows as bandwidth.
+    /// Configure a map with at most `c` landmarks, by default those of [`Auto`], under a Gaussian kernel with
+    /// the median distance between rows as bandwidth.
     pub fn params(c: usize) -> NystroemParams {
         NystroemParams {
             c,
@@ -114,8 +114,9 @@ impl<P> NystroemParams<P> {
         NystroemParams { c, kernel: kernel.into(), selector, settings }
     }
 
-    /// Set a user-defined kernel, on scaled rows. It is evaluated pair by pair; everything else runs as for a built-in kernel,
-    /// on all threads. Kmeans and KmeansSnapped, which move points, return `ErrorKind::Unsupported`; Auto does not choose them.
+    /// Set a user-defined kernel, on scaled rows. It is evaluated pair by pair; everything else runs as for a
+    /// built-in kernel, on all threads. Kmeans and KmeansSnapped, which move points, return
+    /// `ErrorKind::Unsupported`; Auto does not choose them.
     pub fn custom_kernel<K: Kernel<f64> + Clone + Sync>(self, kernel: K) -> NystroemParams<CustomKernel<K>> {
         let Self { c, selector, settings, .. } = self;
         NystroemParams { c, kernel: CustomKernel(kernel), selector, settings }
@@ -149,8 +150,9 @@ impl NystroemParams {
     /// Fit the map to a data set: scale its rows, choose the bandwidth, select landmarks, factor `K_CC`.
     ///
     /// # Errors
-    /// `ErrorKind::Data` for rows that cannot be scaled, `ErrorKind::Argument`, `ErrorKind::Landmarks`, `ErrorKind::Memory`, and
-    /// errors of the selector. For a kernel matrix, `ErrorKind::Unsupported` for a selector that needs features.
+    /// `ErrorKind::Data` for rows that cannot be scaled, `ErrorKind::Argument`, `ErrorKind::Landmarks`,
+    /// `ErrorKind::Memory`, and errors of the selector. For a kernel matrix, `ErrorKind::Unsupported` for a
+    /// selector that needs features.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<Nystroem, Error> {
         self.fit_observed(data, &NoObserver)
     }
@@ -188,8 +190,8 @@ impl<K: Kernel<f64> + Clone + Sync> NystroemParams<CustomKernel<K>> {
     /// Fit the map to the rows of a data set.
     ///
     /// # Errors
-    /// Those of [`NystroemParams::fit`]; `ErrorKind::Unsupported` for selectors that need one of the kernels of
-    /// [`crate::kernel`], and for data that is a kernel matrix or a row store.
+    /// Those of [`NystroemParams::fit`]; `ErrorKind::Unsupported` for selectors that need one of the kernels
+    /// of [`crate::kernel`], and for data that is a kernel matrix or a row store.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<Nystroem<K>, Error> {
         self.fit_observed(data, &NoObserver)
     }
@@ -232,8 +234,8 @@ impl Nystroem {
         Self::of_landmarks(model.columns(), landmarks, model.kernel)
     }
 
-    /// Return the map of these landmarks: scaled points, row-major, as many numbers each as [`Columns::width`]. They are those of
-    /// [`Selected`](pipeline::Selected), or were stored.
+    /// Return the map of these landmarks: scaled points, row-major, as many numbers each as
+    /// [`Columns::width`]. They are those of [`Selected`](pipeline::Selected), or were stored.
     ///
     /// ```
     /// use dpp_nystrom::data::{Columns, Scaler};
@@ -302,13 +304,14 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
         Ok(Self { columns, input, spec: None, settings, selection, in_place, kept, factor })
     }
 
-    /// Return the landmarks: row indices of the data set, from 0, in ascending order. Empty if they are not rows.
+    /// Return the landmarks: row indices of the data set, from 0, in ascending order. Empty if they are not
+    /// rows.
     pub fn landmarks(&self) -> &[usize] {
         self.selection.landmarks.rows().unwrap_or_default()
     }
 
-    /// Return all landmarks in the units of the rows, row-major; empty for a kernel matrix. In a map, they are the points of least norm that it
-    /// maps to the landmarks.
+    /// Return all landmarks in the units of the rows, row-major; empty for a kernel matrix. In a map, they
+    /// are the points of least norm that it maps to the landmarks.
     ///
     /// # Errors
     /// `ErrorKind::Landmarks` if the decomposition of the map does not converge.
@@ -334,17 +337,18 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
         &self.selection
     }
 
-    /// Return the features `φ` of raw rows: row-major, [`rank`](Self::rank) columns per row. Runs on all threads. For a map
-    /// of a kernel matrix, a row holds the kernel of a point with all rows of that matrix.
+    /// Return the features `φ` of raw rows: row-major, [`rank`](Self::rank) columns per row. Runs on all
+    /// threads. For a map of a kernel matrix, a row holds the kernel of a point with all rows of that matrix.
     ///
     /// # Errors
-    /// `ErrorKind::Argument` if the length of `rows` is not a multiple of the number of features, `ErrorKind::Argument` if a kernel value is not
-    /// finite; `ErrorKind::Memory`.
+    /// `ErrorKind::Argument` if the length of `rows` is not a multiple of the number of features,
+    /// `ErrorKind::Argument` if a kernel value is not finite; `ErrorKind::Memory`.
     pub fn transform(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
         self.transform_by(rows, self.columns.features(), |raw, row| self.columns.scaler.apply_row(raw, row))
     }
 
-    /// [`transform`](Self::transform), for rows that are scaled, and mapped, already, such as the landmarks of a model.
+    /// [`transform`](Self::transform), for rows that are scaled, and mapped, already, such as the landmarks
+    /// of a model.
     ///
     /// # Errors
     /// Those of [`transform`](Self::transform).
@@ -402,8 +406,9 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// For a row store, it is measured on 65,536 rows drawn at random.
     ///
     /// # Errors
-    /// `ErrorKind::Argument` for other features, and for a map of a kernel matrix unless there are as many rows as features;
-    /// `ErrorKind::Data` for non-finite values; `ErrorKind::Memory`, errors of the data set.
+    /// `ErrorKind::Argument` for other features, and for a map of a kernel matrix unless there are as many
+    /// rows as features; `ErrorKind::Data` for non-finite values; `ErrorKind::Memory`, errors of the data
+    /// set.
     pub fn trace_error(&self, data: &Dataset<'_>) -> Result<f64, Error> {
         let source = self.source(data)?;
         let rows = source.as_rows().sample(pipeline::MEASURED_ROWS, self.settings.seed)?;

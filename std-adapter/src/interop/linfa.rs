@@ -110,7 +110,8 @@ impl<D: Data<Elem = f64>, T: AsTargets<Elem = f64, Ix = Ix1>> Fit<ArrayBase<D, I
 
 impl<D: Data<Elem = f64>> PredictInplace<ArrayBase<D, Ix2>, Array1<f64>> for FittedModel {
     /// # Panics
-    /// If the number of columns differs, as the trait cannot return an error. Use [`Model::predict_array`] to get one.
+    /// If the number of columns differs, as the trait cannot return an error. Use [`Model::predict_array`] to
+    /// get one.
     fn predict_inplace<'a>(&'a self, rows: &'a ArrayBase<D, Ix2>, predictions: &mut Array1<f64>) {
         *predictions = self.0.predict_array(rows.view()).unwrap_or_else(|error| panic!("{error}"));
     }

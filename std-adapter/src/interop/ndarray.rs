@@ -1,4 +1,5 @@
-//! Conversions from and to arrays of `ndarray` 0.16. Arrays in standard layout are borrowed, others are copied.
+//! Conversions from and to arrays of `ndarray` 0.16. Arrays in standard layout are borrowed, others are
+//! copied.
 
 use crate::data::dataset::Dataset;
 use crate::error::{Error, check_length};

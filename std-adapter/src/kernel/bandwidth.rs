@@ -1,4 +1,5 @@
-//! The bandwidth (lengthscale) σ of a kernel: a number, a multiple of the median distance, or cross-validated.
+//! The bandwidth (lengthscale) σ of a kernel: a number, a multiple of the median distance, or
+//! cross-validated.
 
 use crate::error::{Cause, Error};
 use crate::kernel::kind::KernelKind;
@@ -59,8 +60,8 @@ impl fmt::Display for Sigma {
     }
 }
 
-/// Return the median pairwise distance of up to 1,000 rows drawn at random, in the kernel's distance. Where it is zero, as with a
-/// few columns of words, pairs of equal rows do not count.
+/// Return the median pairwise distance of up to 1,000 rows drawn at random, in the kernel's distance. Where
+/// it is zero, as with a few columns of words, pairs of equal rows do not count.
 ///
 /// # Errors
 /// `ErrorKind::Data` if all of these rows are equal.

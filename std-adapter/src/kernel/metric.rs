@@ -21,12 +21,12 @@ pub enum Metric {
     One,
     /// A scale for each feature, learned from the target.
     Scales,
-    /// A linear map `A` of the features, learned from the target: the distance of `u` and `v` is `‖A(u - v)‖`. Of this rank,
-    /// or of that with the lowest error on held-out rows.
+    /// A linear map `A` of the features, learned from the target: the distance of `u` and `v` is
+    /// `‖A(u - v)‖`. Of this rank, or of that with the lowest error on held-out rows.
     Map(Option<usize>),
-    /// The simplest of these whose error on held-out rows is the lowest, up to the noise of the comparison. One bandwidth where
-    /// nothing can be learned: for kernels without a bandwidth, fewer than 100 rows, more rows than fit in memory, and landmarks
-    /// that are chosen by a tolerance.
+    /// The simplest of these whose error on held-out rows is the lowest, up to the noise of the comparison.
+    /// One bandwidth where nothing can be learned: for kernels without a bandwidth, fewer than 100 rows, more
+    /// rows than fit in memory, and landmarks that are chosen by a tolerance.
     Auto,
 }
 

@@ -3,8 +3,8 @@
 use dpp_nystrom_core::kernel::Real;
 use std::ops::{Add, Mul, Neg};
 
-/// An `f64` whose exponential is that of the platform: for learning alone, whose results differ between platforms in
-/// their last bits.
+/// An `f64` whose exponential is that of the platform: for learning alone, whose results differ between
+/// platforms in their last bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Native(pub(crate) f64);
 

@@ -15,9 +15,9 @@ pub struct KernelParams {
     pub kinds: Kinds,
 }
 
-/// Whether another kernel than the one asked for may be taken: of Gaussian, Matérn 5/2, Matérn 3/2 and Laplace that with the
-/// least error on rows held out, in scales of features that are learned in each, for the landmarks asked for. The
-/// comparison requires what a metric that is learned requires.
+/// Whether another kernel than the one asked for may be taken: of Gaussian, Matérn 5/2, Matérn 3/2 and
+/// Laplace that with the least error on rows held out, in scales of features that are learned in each, for
+/// the landmarks asked for. The comparison requires what a metric that is learned requires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kinds {
     /// The kernel asked for.
@@ -25,9 +25,9 @@ pub enum Kinds {
     One,
     /// The best of all.
     Any,
-    /// The best of all for 100 landmarks and more, in an automatic metric that starts from the median distance; otherwise, and for
-    /// classes, whose log-losses have not shown that it pays, the kernel asked for. Small devices have fewer landmarks, and integers
-    /// know the Gaussian kernel only.
+    /// The best of all for 100 landmarks and more, in an automatic metric that starts from the median
+    /// distance; otherwise, and for classes, whose log-losses have not shown that it pays, the kernel asked
+    /// for. Small devices have fewer landmarks, and integers know the Gaussian kernel only.
     Usual,
 }
 
@@ -59,7 +59,8 @@ impl KernelParams {
         Self { metric, ..self }
     }
 
-    /// Return what a fit takes when nothing is said: the Gaussian kernel or [another](Kinds::Usual), in an automatic metric.
+    /// Return what a fit takes when nothing is said: the Gaussian kernel or [another](Kinds::Usual), in an
+    /// automatic metric.
     ///
     /// ```
     /// use dpp_nystrom::kernel::{KernelParams, Kinds, Metric};

@@ -28,18 +28,19 @@ use std::time::Instant;
 /// Steps between two progress reports.
 const STRIDE: u64 = 1_024;
 
-/// Numbers that a pivoted start may store: 32 MiB in `f64`. Applies to the start of `refined` and to the comparison
-/// chain of [`Steps::Auto`]. With more rows, the start reads a sample.
+/// Numbers that a pivoted start may store: 32 MiB in `f64`. Applies to the start of `refined` and to the
+/// comparison chain of [`Steps::Auto`]. With more rows, the start reads a sample.
 const PIVOTED_NUMBERS: usize = 1 << 22;
 
-/// The maximum number of rows from which k-means++ seeds a chain. With more rows it reads a sample: the start does not
-/// change the stationary law, and reading all of 10⁸ rows takes longer than the chain.
+/// The maximum number of rows from which k-means++ seeds a chain. With more rows it reads a sample: the start
+/// does not change the stationary law, and reading all of 10⁸ rows takes longer than the chain.
 const SEEDED_ROWS: usize = 1 << 16;
 
 /// The number of steps in the paper.
 const PAPER_STEPS: u64 = 3_000;
 
-/// Return how many rows of `d` features a pivoted start can use while storing at most [`PIVOTED_NUMBERS`]; at least c.
+/// Return how many rows of `d` features a pivoted start can use while storing at most [`PIVOTED_NUMBERS`]; at
+/// least c.
 pub(crate) fn pivoted_rows(c: usize, d: usize) -> usize {
     (PIVOTED_NUMBERS / numbers_to_pivot(c, d)).max(c)
 }
@@ -60,13 +61,13 @@ pub(crate) fn pivoted_rows(c: usize, d: usize) -> usize {
 /// # Ok(()) }
 /// ```
 ///
-/// Every method runs that does not need coordinates of rows: all but `Kmeans` and `KmeansSnapped`, and `RefinedRidge`, which needs
-/// targets. Kernel values are evaluated one by one, everything else as for the kernels of this crate. Methods that are not
-/// pivoted Cholesky or a chain compute in `f64`.
+/// Every method runs that does not need coordinates of rows: all but `Kmeans` and `KmeansSnapped`, and
+/// `RefinedRidge`, which needs targets. Kernel values are evaluated one by one, everything else as for the
+/// kernels of this crate. Methods that are not pivoted Cholesky or a chain compute in `f64`.
 ///
 /// # Errors
-/// `ErrorKind::Landmarks` with the reason from the core crate, `ErrorKind::Memory`; `ErrorKind::Unsupported` for selectors
-/// that need coordinates, `ErrorKind::Data` for those that need targets.
+/// `ErrorKind::Landmarks` with the reason from the core crate, `ErrorKind::Memory`; `ErrorKind::Unsupported`
+/// for selectors that need coordinates, `ErrorKind::Data` for those that need targets.
 pub fn select<T: Lane, G: GroundSet<T> + Sync + ?Sized>(
     ground: &G,
     c: usize,
@@ -77,8 +78,8 @@ pub fn select<T: Lane, G: GroundSet<T> + Sync + ?Sized>(
     select_with_data(ground, None, c, selector, seed, observer)
 }
 
-/// Return the open-slot chain that [`Kdpp`](crate::selectors::Kdpp) runs, from these landmarks: the core's, with proposals
-/// evaluated in vector lanes.
+/// Return the open-slot chain that [`Kdpp`](crate::selectors::Kdpp) runs, from these landmarks: the core's,
+/// with proposals evaluated in vector lanes.
 ///
 /// ```
 /// use dpp_nystrom::approximation::AnyGround;
@@ -271,7 +272,8 @@ fn first<T: Lane, G: InLanes<T>>(
     }
 }
 
-/// Select the start of a chain as [`first`], but run k-means++ on a sample if there are more than [`SEEDED_ROWS`] rows.
+/// Select the start of a chain as [`first`], but run k-means++ on a sample if there are more than
+/// [`SEEDED_ROWS`] rows.
 fn first_of_chain<T: Lane, G: InLanes<T>>(
     landmarks: &mut Landmarks<'_, T, G>,
     c: usize,

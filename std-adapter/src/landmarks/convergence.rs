@@ -1,12 +1,12 @@
 //! Convergence diagnostics: split R̂ and the autocorrelation time of recorded chains.
 //!
-//! Split R̂ and effective sample size follow Gelman et al., *Bayesian Data Analysis*, 3rd ed., §11.4 and §11.5, and
-//! Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), without rank normalisation. Chains that disagree increase
-//! both R̂ and the autocorrelation time. The sum of autocorrelations is truncated by the initial monotone sequence of
-//! Geyer (1992), which is justified for reversible chains.
+//! Split R̂ and effective sample size follow Gelman et al., *Bayesian Data Analysis*, 3rd ed., §11.4 and
+//! §11.5, and Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), without rank normalisation. Chains that
+//! disagree increase both R̂ and the autocorrelation time. The sum of autocorrelations is truncated by the
+//! initial monotone sequence of Geyer (1992), which is justified for reversible chains.
 
-/// Return `√(((m - 1)/m · W + B/m) / W)`, with W the mean of the variances of the parts, B/m the variance of their
-/// means and m their length; 1 if all parts are constant and equal.
+/// Return `√(((m - 1)/m · W + B/m) / W)`, with W the mean of the variances of the parts, B/m the variance of
+/// their means and m their length; 1 if all parts are constant and equal.
 ///
 /// ```
 /// use dpp_nystrom::landmarks::convergence::split_r_hat;
@@ -22,8 +22,8 @@ pub fn split_r_hat(parts: &[&[f64]]) -> f64 {
     (spread.total() / spread.within).sqrt()
 }
 
-/// Return the integrated autocorrelation time `1 + 2 Σ ρ_t`, in entries of the records. `None` if the records are too
-/// short or constant. `O(m τ)` per part.
+/// Return the integrated autocorrelation time `1 + 2 Σ ρ_t`, in entries of the records. `None` if the records
+/// are too short or constant. `O(m τ)` per part.
 ///
 /// The result is at least `1/log10` of the total number of entries; smaller estimates are noise.
 ///

@@ -3,16 +3,18 @@
 //! A c-DPP is a mixture of projection DPPs (Hough, Krishnapur, Peres and Virág 2006; Kulesza and Taskar
 //! 2011). Sampling has two phases:
 //!
-//! 1. Select `c` eigenvectors `V`, the set `J` with probability `Π_{j∈J} λ_j / e_c(λ)`. Going from the last eigenvalue
-//!    to the first, each is selected with probability `λ_m e_{l-1}(λ_1..λ_{m-1}) / e_l(λ_1..λ_m)`, where `l` is the
-//!    number still to be selected. The polynomials are tabulated once as logarithms, `(N + 1)(c + 1)` numbers.
-//! 2. Select `c` rows with probability `det (V Vᵀ)_CC`, one after the other: row `i` with probability proportional
-//!    to `‖v_i‖² - Σ_k (v_i·q_k)²`, with `v_i` the rows of `V` and `q_1, q_2, …` an orthonormal basis of the rows
-//!    selected so far. Each selection adds one vector to the basis and multiplies `V` by it: `O(N c²)` in total.
-//!    (Algorithm 1 of Kulesza and Taskar updates `V` itself, `O(N c³)`.)
+//! 1. Select `c` eigenvectors `V`, the set `J` with probability `Π_{j∈J} λ_j / e_c(λ)`. Going from the last
+//!    eigenvalue to the first, each is selected with probability `λ_m e_{l-1}(λ_1..λ_{m-1}) / e_l(λ_1..λ_m)`,
+//!    where `l` is the number still to be selected. The polynomials are tabulated once as logarithms,
+//!    `(N + 1)(c + 1)` numbers.
+//! 2. Select `c` rows with probability `det (V Vᵀ)_CC`, one after the other: row `i` with probability
+//!    proportional to `‖v_i‖² - Σ_k (v_i·q_k)²`, with `v_i` the rows of `V` and `q_1, q_2, …` an orthonormal
+//!    basis of the rows selected so far. Each selection adds one vector to the basis and multiplies `V` by
+//!    it: `O(N c²)` in total. (Algorithm 1 of Kulesza and Taskar updates `V` itself, `O(N c³)`.)
 //!
-//! The residuals of phase 2 sum to `c - k` after `k` selections, at least one. So rounding errors never decide a
-//! selection, whatever the spectrum of `K`. Eigenvalues up to `N ε λ_1` are rounding errors and count as zero.
+//! The residuals of phase 2 sum to `c - k` after `k` selections, at least one. So rounding errors never
+//! decide a selection, whatever the spectrum of `K`. Eigenvalues up to `N ε λ_1` are rounding errors and
+//! count as zero.
 
 use crate::approximation::{SPECTRUM_ROWS, features::kernel_matrix};
 use crate::error::{Cause, Error};
@@ -48,12 +50,12 @@ pub struct ExactKDpp {
 }
 
 impl ExactKDpp {
-    /// Decompose the kernel matrix of a ground set of up to [`SPECTRUM_ROWS`] rows. `O(N³)` once; stores up to `5N²`
-    /// numbers during the decomposition and `N²` after it.
+    /// Decompose the kernel matrix of a ground set of up to [`SPECTRUM_ROWS`] rows. `O(N³)` once; stores up
+    /// to `5N²` numbers during the decomposition and `N²` after it.
     ///
     /// # Errors
-    /// `ErrorKind::Unsupported` for more rows, `ErrorKind::Landmarks` if the matrix is not finite or the ground set is
-    /// empty, `ErrorKind::Memory`, `ErrorKind::Landmarks`.
+    /// `ErrorKind::Unsupported` for more rows, `ErrorKind::Landmarks` if the matrix is not finite or the
+    /// ground set is empty, `ErrorKind::Memory`, `ErrorKind::Landmarks`.
     pub fn new<G: GroundSet<f64> + Sync + ?Sized>(ground: &G) -> Result<Self, Error> {
         Self::check_rows(ground.len())?;
         Ok(Self::from_eigen(eigen(&kernel_matrix(ground)?)?))
@@ -88,17 +90,18 @@ impl ExactKDpp {
         self.rank
     }
 
-    /// Return the expected trace error of a sample of `c` rows, `(c + 1) e_{c+1} / e_c` of the nonzero eigenvalues. `None`
-    /// if `c` exceeds the rank.
+    /// Return the expected trace error of a sample of `c` rows, `(c + 1) e_{c+1} / e_c` of the nonzero
+    /// eigenvalues. `None` if `c` exceeds the rank.
     pub fn expected_trace_error(&self, c: usize) -> Option<f64> {
         expected_trace_error(&self.eigen.values[..self.rank], c)
     }
 
-    /// Return the c-DPP of this size, to draw any number of samples from. `O(N c)` time and `(N + 1)(c + 1)` numbers
-    /// for its table.
+    /// Return the c-DPP of this size, to draw any number of samples from. `O(N c)` time and `(N + 1)(c + 1)`
+    /// numbers for its table.
     ///
     /// # Errors
-    /// `ErrorKind::Landmarks` if `c` is zero, exceeds the number of rows, or exceeds the rank; `ErrorKind::Memory`.
+    /// `ErrorKind::Landmarks` if `c` is zero, exceeds the number of rows, or exceeds the rank;
+    /// `ErrorKind::Memory`.
     pub fn with_size(&self, c: usize) -> Result<SizedKDpp<'_>, Error> {
         self.check_size(c)?;
         let table = SymmetricTable::new(&self.eigen.values[..self.rank], c)?;
@@ -132,7 +135,8 @@ pub struct SizedKDpp<'a> {
 }
 
 impl SizedKDpp<'_> {
-    /// Return `log e_c(K)`, the log of the normalising constant: a set `C` has the probability `det K_CC / e_c(K)`.
+    /// Return `log e_c(K)`, the log of the normalising constant: a set `C` has the probability
+    /// `det K_CC / e_c(K)`.
     pub fn log_normaliser(&self) -> f64 {
         self.table.log(self.whole.rank, self.c)
     }
@@ -190,8 +194,8 @@ pub(crate) fn uniform<R: Rng + ?Sized>(random: &mut R) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Return the normalised component of `vector` orthogonal to an orthonormal basis. Two passes of Gram-Schmidt are
-/// enough (Giraud, Langou and Rozložník 2005).
+/// Return the normalised component of `vector` orthogonal to an orthonormal basis. Two passes of Gram-Schmidt
+/// are enough (Giraud, Langou and Rozložník 2005).
 fn orthogonal(mut vector: Vec<f64>, basis: &[Vec<f64>]) -> Vec<f64> {
     let dot = |x: &[f64], y: &[f64]| -> f64 { x.iter().zip(y).map(|(x, y)| x * y).sum() };
     for _ in 0..2 {

@@ -1,4 +1,5 @@
-//! Landmark selection: the selectors, their results, and the search for the fewest landmarks within a tolerance.
+//! Landmark selection: the selectors, their results, and the search for the fewest landmarks within a
+//! tolerance.
 
 pub(crate) mod chain;
 pub mod convergence;

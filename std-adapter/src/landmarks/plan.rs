@@ -1,16 +1,16 @@
 //! The cost model of [`crate::selectors::Auto`], and its plan.
 //!
-//! A plan starts from a pilot sample: the residuals of pivoted Cholesky on [`PILOT_ROWS`] rows drawn at random. If the
-//! residual is zero, exchanges cannot reduce it. If the residual with all landmarks is more than [`FLAT`] times that
-//! with half of them, the spectrum is flat: the rows nearest to the k-means centroids are then the better start, if
-//! the budget allows for them. The rest of the budget is spent on sweeps, at most [`SWEEPS`]. If all of them fit with
-//! more candidates, the plan uses more candidates. If they do not fit, it measures the error on fewer rows, or plans no
-//! sweeps.
+//! A plan starts from a pilot sample: the residuals of pivoted Cholesky on [`PILOT_ROWS`] rows drawn at
+//! random. If the residual is zero, exchanges cannot reduce it. If the residual with all landmarks is more
+//! than [`FLAT`] times that with half of them, the spectrum is flat: the rows nearest to the k-means
+//! centroids are then the better start, if the budget allows for them. The rest of the budget is spent on
+//! sweeps, at most [`SWEEPS`]. If all of them fit with more candidates, the plan uses more candidates. If
+//! they do not fit, it measures the error on fewer rows, or plans no sweeps.
 //!
-//! The budget is counted in operations, not in elapsed time: a second is [`RATE`] multiply-adds as counted by [`Problem`]. So the
-//! plan is a function of the rows, the seed and the budget alone. The same seed selects the same rows on a slower
-//! machine, which takes longer. Targets are not read unless the objective requires them, so that a later
-//! cross-validation is unbiased.
+//! The budget is counted in operations, not in elapsed time: a second is [`RATE`] multiply-adds as counted by
+//! [`Problem`]. So the plan is a function of the rows, the seed and the budget alone. The same seed selects
+//! the same rows on a slower machine, which takes longer. Targets are not read unless the objective requires
+//! them, so that a later cross-validation is unbiased.
 
 use crate::approximation::{CurvePoint, curve::trace_curve};
 use crate::error::{Cause, Error};
@@ -27,14 +27,15 @@ use std::time::Duration;
 /// Rows of the pilot sample, or four times the number of landmarks if that is more.
 const PILOT_ROWS: usize = 1_024;
 
-/// Multiply-adds per second of budget: half of the lowest rate measured on a core with AVX-512, over a pass, a sweep
-/// and a round of k-means.
+/// Multiply-adds per second of budget: half of the lowest rate measured on a core with AVX-512, over a pass,
+/// a sweep and a round of k-means.
 const RATE: f64 = 4e9;
 
 /// The cost of a kernel entry in multiply-adds, in addition to those for its features.
 const ENTRY: f64 = 10.0;
 
-/// The spectrum is flat if the residual with all landmarks exceeds this fraction of the residual with half of them.
+/// The spectrum is flat if the residual with all landmarks exceeds this fraction of the residual with half of
+/// them.
 const FLAT: f64 = 0.6;
 
 /// The fraction of the trace below which a residual is a rounding error.
@@ -52,8 +53,8 @@ const MANY: usize = 1_000;
 /// The minimum number of sampled rows per landmark.
 const LEAST: usize = 20;
 
-/// The budget if none is given: this multiple of the cost of residuals on all rows, which is about that of a regression, within
-/// [`USUAL`], in seconds.
+/// The budget if none is given: this multiple of the cost of residuals on all rows, which is about that of a
+/// regression, within [`USUAL`], in seconds.
 const PASSES: f64 = 10.0;
 const USUAL: (f64, f64) = (0.1, 1.0);
 
@@ -106,7 +107,8 @@ impl Problem {
         pairs * (self.d as f64 + ENTRY + 3.0 * self.c as f64)
     }
 
-    /// Return the cost of k-means, its seeds and its nearest rows. A feature costs two: a difference and its square.
+    /// Return the cost of k-means, its seeds and its nearest rows. A feature costs two: a difference and its
+    /// square.
     fn snapped(self) -> f64 {
         2.0 * self.rows as f64 * self.c as f64 * self.d as f64 * (ROUNDS + 2) as f64
     }

@@ -1,5 +1,5 @@
-//! Descriptions of the procedures of [`crate::landmarks::chain`], which need only entries of the kernel matrix and so
-//! run on any ground set.
+//! Descriptions of the procedures of [`crate::landmarks::chain`], which need only entries of the kernel
+//! matrix and so run on any ground set.
 
 use dpp_nystrom_core::Rule;
 use std::{fmt, str::FromStr};
@@ -25,8 +25,8 @@ pub enum Procedure {
 /// The kind of chain. All kinds have the same stationary law.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChainKind {
-    /// The open-slot chain, a Gibbs chain over the slots: Metropolis-within-Gibbs with a systematic scan. Proposals
-    /// are evaluated in vector lanes. The fastest kind.
+    /// The open-slot chain, a Gibbs chain over the slots: Metropolis-within-Gibbs with a systematic scan.
+    /// Proposals are evaluated in vector lanes. The fastest kind.
     #[default]
     Slot,
     /// One swap per step: Algorithm 1 of Li, Jegelka and Sra (2016), or the same swap with Metropolis' rule.
@@ -43,8 +43,8 @@ pub enum ChainKind {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Steps {
-    /// Until the chain and a second chain from a different start have converged: the split R̂ of their log-determinants
-    /// is at most 1.05. For [`ChainKind::Swap`], 3,000 steps as in the paper.
+    /// Until the chain and a second chain from a different start have converged: the split R̂ of their
+    /// log-determinants is at most 1.05. For [`ChainKind::Swap`], 3,000 steps as in the paper.
     #[default]
     Auto,
     /// This many: proposals for the open-slot chain, steps for the others.
@@ -77,16 +77,19 @@ impl fmt::Display for Steps {
 /// The first landmarks of a chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// The seeds of k-means++, as in the paper. With more than 65,536 rows, seeds from a random sample of 65,536 rows.
+    /// The seeds of k-means++, as in the paper. With more than 65,536 rows, seeds from a random sample of
+    /// 65,536 rows.
     #[default]
     KmeansPlusPlus,
     /// Rows drawn uniformly.
     Uniform,
-    /// Randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2022): each row drawn in proportion to its residual.
+    /// Randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2022): each row drawn in proportion to its
+    /// residual.
     Pivoted {
         /// Pivot among this many rows drawn at random; `None`: among all rows.
         rows: Option<usize>,
     },
-    /// Greedily pivoted Cholesky (Fine and Scheinberg 2002): always the row with the largest residual. Deterministic.
+    /// Greedily pivoted Cholesky (Fine and Scheinberg 2002): always the row with the largest residual.
+    /// Deterministic.
     Greedy,
 }

@@ -34,7 +34,8 @@ pub struct Selection {
 pub struct PlannedSelection {
     /// The name of the selected method.
     pub method: &'static str,
-    /// The pivot rows of the plan; `None` for all rows, or if they were set on [`Auto`](crate::selectors::Auto).
+    /// The pivot rows of the plan; `None` for all rows, or if they were set on
+    /// [`Auto`](crate::selectors::Auto).
     pub pivot_rows: Option<usize>,
     /// The refinement of the plan; `None` without one, or if it was set on [`Auto`](crate::selectors::Auto).
     pub refinement: Option<Refinement>,

@@ -1,7 +1,7 @@
 //! The interface of all selectors, [`Selector`], and the function that runs them, [`run`].
 //!
-//! A selector is a value with its own parameters ([`crate::selectors`]). Its input is a [`Task`]. All selectors are
-//! listed with costs and sources in [`crate::landmarks::methods`].
+//! A selector is a value with its own parameters ([`crate::selectors`]). Its input is a [`Task`]. All
+//! selectors are listed with costs and sources in [`crate::landmarks::methods`].
 
 use crate::approximation::Gram;
 use crate::error::Error;
@@ -15,7 +15,8 @@ use std::{fmt, sync::Arc, time::Instant};
 
 /// A method of selecting landmarks.
 ///
-/// [`Task::draw`] has an example. The package `dpp-nystrom-lab` has nine selectors that use nothing but what is public here.
+/// [`Task::draw`] has an example. The package `dpp-nystrom-lab` has nine selectors that use nothing but what
+/// is public here.
 pub trait Selector: fmt::Debug + Send + Sync {
     /// Return the name, as used on the command line and in results.
     fn name(&self) -> &'static str;
@@ -33,7 +34,8 @@ pub trait Selector: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Return the procedure that selects from any ground set, by entries of its kernel matrix alone, if there is one.
+    /// Return the procedure that selects from any ground set, by entries of its kernel matrix alone, if there
+    /// is one.
     #[doc(hidden)]
     fn on_ground(&self) -> Option<Procedure> {
         self.in_place()
@@ -45,7 +47,8 @@ pub trait Selector: fmt::Debug + Send + Sync {
         format!("the method {}", self.name())
     }
 
-    /// Return the fixed rows of the data set that the parameters list, if the selection does not depend on the data.
+    /// Return the fixed rows of the data set that the parameters list, if the selection does not depend on
+    /// the data.
     fn fixed(&self) -> Option<&[usize]> {
         None
     }
@@ -53,8 +56,8 @@ pub trait Selector: fmt::Debug + Send + Sync {
     /// Select landmarks. Prefer [`run`], which validates the number of landmarks and measures the duration.
     ///
     /// # Errors
-    /// `ErrorKind::Landmarks`, `ErrorKind::Memory`, and for some selectors `ErrorKind::Unsupported`, `ErrorKind::Argument`,
-    /// `ErrorKind::Landmarks`.
+    /// `ErrorKind::Landmarks`, `ErrorKind::Memory`, and for some selectors `ErrorKind::Unsupported`,
+    /// `ErrorKind::Argument`, `ErrorKind::Landmarks`.
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error>;
 }
 
@@ -112,8 +115,8 @@ pub struct Task<'a> {
     pub precision: Precision,
     /// The seed of the random numbers.
     pub seed: u64,
-    /// The ridge γ of the regression that follows, if known. Ridge leverage scores use Nγ; without it they use the
-    /// ridge at which the effective dimension is c.
+    /// The ridge γ of the regression that follows, if known. Ridge leverage scores use Nγ; without it they
+    /// use the ridge at which the effective dimension is c.
     pub ridge: Option<f64>,
     /// The observer of the progress.
     pub observer: &'a dyn Observer,
@@ -130,8 +133,8 @@ impl<'a> Task<'a> {
         stream(self.seed, RngStream::Landmarks)
     }
 
-    /// Return the eigenvalues and eigenvectors of the kernel matrix for a method: `O(N³)` and `2 N²` numbers, computed once
-    /// for all methods.
+    /// Return the eigenvalues and eigenvectors of the kernel matrix for a method: `O(N³)` and `2 N²` numbers,
+    /// computed once for all methods.
     ///
     /// # Errors
     /// `ErrorKind::Unsupported` for too many rows, which names the method `instead`; `ErrorKind::Memory`,
@@ -148,8 +151,8 @@ impl<'a> Task<'a> {
     }
 }
 
-/// Run a selector and measure its duration. Cached parts of the Gram matrix that the selector uses count at their full
-/// cost, even if an earlier selector computed them.
+/// Run a selector and measure its duration. Cached parts of the Gram matrix that the selector uses count at
+/// their full cost, even if an earlier selector computed them.
 ///
 /// # Errors
 /// `ErrorKind::Landmarks` for zero landmarks or more landmarks than rows; the errors of the selector.

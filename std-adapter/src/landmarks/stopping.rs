@@ -1,15 +1,16 @@
 //! Convergence check for the chains of a c-DPP.
 //!
-//! Two chains run side by side from different starts: the requested one, and one from randomly pivoted Cholesky,
-//! which reads every row. If the requested start is pivoted Cholesky, the second chain starts from uniform rows.
-//! The log-determinant of each chain is recorded. Whenever the run length has doubled, the later half of each record
-//! is split in two. The chains have converged when the split R̂ of the four parts (Gelman et al., *Bayesian Data
-//! Analysis*, 3rd ed., §11.4) is at most [`CONVERGED`].
+//! Two chains run side by side from different starts: the requested one, and one from randomly pivoted
+//! Cholesky, which reads every row. If the requested start is pivoted Cholesky, the second chain starts from
+//! uniform rows. The log-determinant of each chain is recorded. Whenever the run length has doubled, the
+//! later half of each record is split in two. The chains have converged when the split R̂ of the four parts
+//! (Gelman et al., *Bayesian Data Analysis*, 3rd ed., §11.4) is at most [`CONVERGED`].
 //!
-//! The record of a single chain is not enough. If the error is concentrated in a few rare rows, a chain with uniform
-//! proposals looks stationary until it proposes them, after about `n` tries. The chain from the pivoted start contains
-//! them from the beginning, so the two disagree until the other has found them too. If there are too many rows for
-//! its memory, the pivoted start reads a sample; both chains can then fail to find rows too rare for the sample.
+//! The record of a single chain is not enough. If the error is concentrated in a few rare rows, a chain with
+//! uniform proposals looks stationary until it proposes them, after about `n` tries. The chain from the
+//! pivoted start contains them from the beginning, so the two disagree until the other has found them too. If
+//! there are too many rows for its memory, the pivoted start reads a sample; both chains can then fail to
+//! find rows too rare for the sample.
 
 use crate::error::Error;
 use crate::landmarks::convergence::{quarters, split_r_hat};

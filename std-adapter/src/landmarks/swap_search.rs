@@ -1,19 +1,21 @@
 //! Swap search: exchanges of landmarks that reduce the trace error.
 //!
-//! A sweep draws m candidates, half of them uniformly and half in proportion to their residuals, and twice as many
-//! rows in the same way, and stores the residuals of all pairs of the two. Each landmark in turn is removed and
-//! replaced by the candidate with the largest reduction of the trace error, estimated by an importance-weighted sum
-//! over the drawn rows. The removed landmark is one of the candidates. After each sweep the trace error is measured
-//! and the best set so far is kept, so the result is never worse than the start.
+//! A sweep draws m candidates, half of them uniformly and half in proportion to their residuals, and twice as
+//! many rows in the same way, and stores the residuals of all pairs of the two. Each landmark in turn is
+//! removed and replaced by the candidate with the largest reduction of the trace error, estimated by an
+//! importance-weighted sum over the drawn rows. The removed landmark is one of the candidates. After each
+//! sweep the trace error is measured and the best set so far is kept, so the result is never worse than the
+//! start.
 //!
-//! A sweep costs `2m²` kernel entries, `2m² c` multiply-adds for the setup and as many for the exchanges, and one pass
-//! over the rows, `N c²/2`. It stores `2m²` numbers in `f32`, `m (c + d)`, and `2N`. With m = N the sums are exact, and
-//! a sweep is the greedy exchange over all rows. With more than a million rows (or [`Refinement::rows`]) the error is
-//! measured on a sample of that size, drawn once, and candidates are drawn from this sample.
+//! A sweep costs `2m²` kernel entries, `2m² c` multiply-adds for the setup and as many for the exchanges, and
+//! one pass over the rows, `N c²/2`. It stores `2m²` numbers in `f32`, `m (c + d)`, and `2N`. With m = N the
+//! sums are exact, and a sweep is the greedy exchange over all rows. With more than a million rows (or
+//! [`Refinement::rows`]) the error is measured on a sample of that size, drawn once, and candidates are drawn
+//! from this sample.
 //!
-//! The reduction of an exchange is that of the adaptive methods (Deshpande, Rademacher, Vempala and Wang 2006) with one
-//! column held out. Exchanging until no exchange reduces the error is local search, as in combinatorial column
-//! selection (for instance Arai, Maung, Xu and Schweitzer 2016).
+//! The reduction of an exchange is that of the adaptive methods (Deshpande, Rademacher, Vempala and
+//! Wang 2006) with one column held out. Exchanging until no exchange reduces the error is local search, as in
+//! combinatorial column selection (for instance Arai, Maung, Xu and Schweitzer 2016).
 
 use crate::approximation::features::push_independent;
 use crate::error::Error;
@@ -52,9 +54,11 @@ pub enum Objective {
 /// The options of a swap search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Refinement {
-    /// The maximum number of sweeps over the landmarks. Sweeps over all rows stop early once none reduces the error.
+    /// The maximum number of sweeps over the landmarks. Sweeps over all rows stop early once none reduces the
+    /// error.
     pub sweeps: u64,
-    /// The number m of candidates drawn per sweep. The reduction of an exchange is summed over twice as many rows.
+    /// The number m of candidates drawn per sweep. The reduction of an exchange is summed over twice as many
+    /// rows.
     pub sample: usize,
     /// Begin no sweep after this time.
     pub budget: Option<Duration>,
@@ -90,13 +94,15 @@ pub struct RefinementOutcome {
     /// The number of rows on which the error was measured: all, or those of a sample.
     pub measured: usize,
     /// The error on these rows before refinement. For [`Objective::Trace`], `Σ (k_jj - k̃_jj)`; for
-    /// [`Objective::Ridge`], the mean squared leave-one-out error in squared standard deviations of the target.
+    /// [`Objective::Ridge`], the mean squared leave-one-out error in squared standard deviations of the
+    /// target.
     pub before: f64,
     /// The error after refinement.
     pub after: f64,
 }
 
-/// Refine landmarks. A landmark that depends on those before it is replaced by the row with the largest residual.
+/// Refine landmarks. A landmark that depends on those before it is replaced by the row with the largest
+/// residual.
 ///
 /// # Errors
 /// `ErrorKind::Landmarks`, `ErrorKind::Memory`, `ErrorKind::Cancelled`.
@@ -209,8 +215,8 @@ struct Drawn {
     candidates: Vec<usize>,
 }
 
-/// Draw about `sample` candidates, half of them uniformly and half in proportion to the residuals, and in the same way
-/// [`WIDER`] times as many rows, which include the candidates.
+/// Draw about `sample` candidates, half of them uniformly and half in proportion to the residuals, and in the
+/// same way [`WIDER`] times as many rows, which include the candidates.
 fn draw(
     landmarks: &[usize],
     measured: Option<&[usize]>,
@@ -224,8 +230,8 @@ fn draw(
     let mut taken = landmarks.to_vec();
     taken.sort_unstable();
     let is_free = |at: usize| taken.binary_search(&row(at)).is_err();
-    // Rows are drawn independently, each with the probability min(1, m (1/2N + r/2Σr)) and weighted by its inverse.
-    // Rows with large residuals are always drawn.
+    // Rows are drawn independently, each with the probability min(1, m (1/2N + r/2Σr)) and weighted by its
+    // inverse. Rows with large residuals are always drawn.
     let share = |m: usize, residual: f64| {
         if m + landmarks.len() >= n { 1.0 } else { m as f64 * (0.5 / n as f64 + 0.5 * residual / total) }
     };

@@ -1,12 +1,12 @@
 //! The search for the fewest landmarks within an error tolerance, and the error curve it measures.
 //!
-//! A method is nested if its landmarks for c are the first c of a longer run. For a nested method, one run and one pass
-//! over the rows give the trace error after every landmark, which never increases: `n c` kernel entries and `n c²/2`
-//! multiply-adds. c is doubled until the error is within the tolerance. Other methods select anew for every c. c is
-//! doubled until the error is within the tolerance, then found by bisection between the largest c that is not and the
-//! smallest that is. So the number returned is within the tolerance, and one landmark less was not. Errors of
-//! independent draws need not decrease with c, so a smaller number that was not tried may by chance be within the
-//! tolerance.
+//! A method is nested if its landmarks for c are the first c of a longer run. For a nested method, one run
+//! and one pass over the rows give the trace error after every landmark, which never increases: `n c` kernel
+//! entries and `n c²/2` multiply-adds. c is doubled until the error is within the tolerance. Other methods
+//! select anew for every c. c is doubled until the error is within the tolerance, then found by bisection
+//! between the largest c that is not and the smallest that is. So the number returned is within the
+//! tolerance, and one landmark less was not. Errors of independent draws need not decrease with c, so a
+//! smaller number that was not tried may by chance be within the tolerance.
 
 use crate::approximation::{CurvePoint, curve::trace_curve};
 use crate::error::{Cause, Error};
@@ -27,8 +27,8 @@ const FIRST: usize = 32;
 pub enum Criterion {
     /// The relative trace error `tr(K - K̃) / tr K`.
     Trace,
-    /// The root mean square error of ridge regression in 10-fold cross-validation, in standard deviations of the
-    /// target. The landmarks are the same in all folds.
+    /// The root mean square error of ridge regression in 10-fold cross-validation, in standard deviations of
+    /// the target. The landmarks are the same in all folds.
     Prediction(Ridge),
 }
 
@@ -67,8 +67,8 @@ pub struct ToleranceSearch {
 /// Find the fewest landmarks of a selector whose error is within the tolerance. Ignores `task.c`.
 ///
 /// # Errors
-/// `ErrorKind::Landmarks` with the smallest error measured, if no number of landmarks up to the maximum is enough; the
-/// errors of the selector.
+/// `ErrorKind::Landmarks` with the smallest error measured, if no number of landmarks up to the maximum is
+/// enough; the errors of the selector.
 pub fn fewest(
     selector: &dyn Selector,
     task: &Task<'_>,
@@ -85,8 +85,8 @@ pub fn fewest(
     }
 }
 
-/// Return the landmarks in the order of selection, if selections are nested: the first c of a longer order are those that are
-/// selected for c. `None` for other selectors.
+/// Return the landmarks in the order of selection, if selections are nested: the first c of a longer order
+/// are those that are selected for c. `None` for other selectors.
 fn order(selector: &dyn Selector, task: &Task<'_>) -> Result<Option<Vec<usize>>, Error> {
     match selector.on_ground() {
         Some(procedure @ Procedure::Start(Start::Greedy | Start::Pivoted { .. })) => {

@@ -1,9 +1,9 @@
 //! Ridge regression for many ridges from one decomposition.
 //!
-//! With `R = U B Vᵀ`, `B` upper bidiagonal (Golub and Kahan 1965), the problem `min ‖Rβ - q‖² + λ‖β‖²` becomes
-//! `min ‖Bz - Uᵀq‖² + λ‖z‖²` with `β = Vz`. For each `λ` the rows `√λ e_i` are rotated into `B` in `O(c)` (Eldén 1977,
-//! algorithm 2.1; Björck 1996, §5.3.4), so a singular value decomposition is not needed. All steps are orthogonal: errors
-//! are amplified by the condition of `[R; √λ I]`, not by its square.
+//! With `R = U B Vᵀ`, `B` upper bidiagonal (Golub and Kahan 1965), the problem `min ‖Rβ - q‖² + λ‖β‖²`
+//! becomes `min ‖Bz - Uᵀq‖² + λ‖z‖²` with `β = Vz`. For each `λ` the rows `√λ e_i` are rotated into `B` in
+//! `O(c)` (Eldén 1977, algorithm 2.1; Björck 1996, §5.3.4), so a singular value decomposition is not needed.
+//! All steps are orthogonal: errors are amplified by the condition of `[R; √λ I]`, not by its square.
 
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::householder::{
@@ -28,8 +28,8 @@ pub(crate) struct Bidiagonal {
 }
 
 impl Bidiagonal {
-    /// Decompose a square matrix, given with each `q` as a column: `8c³/3` operations and `c²` values of memory, on one
-    /// thread.
+    /// Decompose a square matrix, given with each `q` as a column: `8c³/3` operations and `c²` values of
+    /// memory, on one thread.
     pub(crate) fn new(matrix: MatRef<'_, f64>, targets: MatRef<'_, f64>) -> Self {
         let order = matrix.ncols();
         let (mut matrix, mut targets) = (matrix.to_owned(), targets.to_owned());
@@ -47,8 +47,8 @@ impl Bidiagonal {
         Self { matrix, right, targets }
     }
 
-    /// Return the weights `β` for each right-hand side and each `√λ` of it, one column each: `O(c)`, and `2c²` multiply-adds
-    /// for the basis.
+    /// Return the weights `β` for each right-hand side and each `√λ` of it, one column each: `O(c)`, and
+    /// `2c²` multiply-adds for the basis.
     ///
     /// Weights are not finite if `λ = 0` and the matrix is singular.
     pub(crate) fn weights(&self, penalties: &[f64]) -> Mat<f64> {
@@ -85,7 +85,8 @@ impl Bidiagonal {
         }
     }
 
-    /// Return the triangle of `[B; √λ I]`, and write what its rotations make of `[Uᵀq; 0]` for the right-hand side `t` to `rotated`.
+    /// Return the triangle of `[B; √λ I]`, and write what its rotations make of `[Uᵀq; 0]` for the right-hand
+    /// side `t` to `rotated`.
     pub(crate) fn penalised(&self, penalty: f64, t: usize, rotated: &mut [f64]) -> Penalised {
         let order = rotated.len();
         let targets = self.targets.col_as_slice(t);

@@ -1,7 +1,7 @@
 //! Eigenvalues and eigenvectors of positive semidefinite matrices, singular values, and products.
 //!
-//! The operators and decompositions of faer's matrices split their work by the number of threads, and sum in another order with each.
-//! These split it into [`PARTS`].
+//! The operators and decompositions of faer's matrices split their work by the number of threads, and sum in
+//! another order with each. These split it into [`PARTS`].
 
 use crate::error::{Cause, Error};
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -9,8 +9,8 @@ use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{Accum, Mat, MatRef, Par, diag::Diag, linalg::matmul::matmul};
 
-/// Parts into which a matrix product is split. A constant, so that the last digits do not depend on the number
-/// of threads.
+/// Parts into which a matrix product is split. A constant, so that the last digits do not depend on the
+/// number of threads.
 pub(crate) const PARTS: usize = 8;
 
 /// Return `A B`, summed in an order that does not depend on the threads.

@@ -1,9 +1,10 @@
-//! Triangular factors, and sums of upper triangles: the triangle `R` of `RᵀR = AᵀA + BᵀB` for upper triangular `A` and `B`.
+//! Triangular factors, and sums of upper triangles: the triangle `R` of `RᵀR = AᵀA + BᵀB` for upper
+//! triangular `A` and `B`.
 //!
-//! `R` is the triangle of a QR decomposition of `[A; B]` (Golub and Van Loan §6.5.3), so no product is formed. Rows of `A`
-//! and `B` are interleaved in blocks: when a block of columns is reduced, all rows below those that it reaches are
-//! still zero there. Householder reflections of that block leave them out, so the whole costs `2c³/3` operations
-//! instead of `10c³/3`.
+//! `R` is the triangle of a QR decomposition of `[A; B]` (Golub and Van Loan §6.5.3), so no product is
+//! formed. Rows of `A` and `B` are interleaved in blocks: when a block of columns is reduced, all rows below
+//! those that it reaches are still zero there. Householder reflections of that block leave them out, so the
+//! whole costs `2c³/3` operations instead of `10c³/3`.
 
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
@@ -14,8 +15,8 @@ use faer::linalg::householder::{
 use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
 use faer::{Conj, Mat, MatRef, Par, Spec};
 
-/// Replace a positive definite matrix by its lower triangular factor: `c³/6` multiply-adds on one thread. `None` if it is not
-/// positive definite; the matrix then holds anything.
+/// Replace a positive definite matrix by its lower triangular factor: `c³/6` multiply-adds on one thread.
+/// `None` if it is not positive definite; the matrix then holds anything.
 pub(crate) fn factor(matrix: &mut Mat<f64>) -> Option<()> {
     let order = matrix.nrows();
     let mut buffer = MemBuffer::new(cholesky_in_place_scratch::<f64>(order, Par::Seq, Spec::default()));
@@ -28,11 +29,11 @@ pub(crate) fn factor(matrix: &mut Mat<f64>) -> Option<()> {
 /// Columns reduced together: narrower blocks make slow products, wider ones leave out fewer zeros.
 const WIDTH: usize = 32;
 
-/// Return the upper triangle `R` of `RᵀR = AᵀA + BᵀB`, of any signs on its diagonal: `2c³/3` operations and `2c²` values
-/// of working memory, on one thread.
+/// Return the upper triangle `R` of `RᵀR = AᵀA + BᵀB`, of any signs on its diagonal: `2c³/3` operations and
+/// `2c²` values of working memory, on one thread.
 ///
-/// Entries of `A` and `B` below the diagonal are not read. A column whose component independent of the preceding columns
-/// is below about 10⁻¹² of its length is treated as dependent.
+/// Entries of `A` and `B` below the diagonal are not read. A column whose component independent of the
+/// preceding columns is below about 10⁻¹² of its length is treated as dependent.
 pub(crate) fn sum(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let order = a.ncols();
     let mut matrix = Mat::<f64>::zeros(2 * order, order);

@@ -50,7 +50,8 @@ pub(crate) struct Measured {
 }
 
 impl Point {
-    /// Return the numbers that are moved: those of the transform, the landmarks by columns, and `ln (γ - LEAST_RIDGE)`.
+    /// Return the numbers that are moved: those of the transform, the landmarks by columns, and
+    /// `ln (γ - LEAST_RIDGE)`.
     fn place(&self, moves: Moves) -> Vec<f64> {
         let mut place = Vec::new();
         if moves != Moves::Landmarks {
@@ -115,7 +116,8 @@ impl Point {
         finite.then_some((Measured { point: self, left_out: solved.error, held_out }, slope))
     }
 
-    /// Return this point with the ridge of `ridges` that has the least leave-one-out error; `None` where no error is finite.
+    /// Return this point with the ridge of `ridges` that has the least leave-one-out error; `None` where no
+    /// error is finite.
     pub(crate) fn with_best_ridge(
         mut self,
         problem: &Problem<'_>,
@@ -165,7 +167,8 @@ struct Asked {
     slope: Vec<f64>,
 }
 
-/// The objective of `argmin`: `ln J`, whose steps do not depend on the size of the error, by the place of a point.
+/// The objective of `argmin`: `ln J`, whose steps do not depend on the size of the error, by the place of a
+/// point.
 struct Objective<'a, 'b> {
     problem: &'a Problem<'b>,
     held_out: Option<&'a Problem<'b>>,
@@ -176,7 +179,8 @@ struct Objective<'a, 'b> {
     last: RefCell<Option<Asked>>,
     /// The least leave-one-out error so far.
     least: RefCell<f64>,
-    /// Of the points that lowered it, that with the least error on rows held out: the descent is stopped there.
+    /// Of the points that lowered it, that with the least error on rows held out: the descent is stopped
+    /// there.
     best: RefCell<Option<Measured>>,
 }
 
@@ -227,8 +231,8 @@ impl Gradient for &Objective<'_, '_> {
     }
 }
 
-/// Make at most `steps` steps from a point. Of the points on the way that lowered the leave-one-out error, return that with
-/// the least error on rows held out.
+/// Make at most `steps` steps from a point. Of the points on the way that lowered the leave-one-out error,
+/// return that with the least error on rows held out.
 ///
 /// # Errors
 /// `ErrorKind::Cancelled`, after at most one evaluation more.

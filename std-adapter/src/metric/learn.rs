@@ -20,7 +20,8 @@ use rayon::prelude::*;
 /// The maximum number of rows that a metric is learned on.
 const LEARNING_ROWS: usize = 4_096;
 
-/// The minimum number of rows: with fewer, those held out do not tell metrics apart. A fit to a hundred rows leaves thirty out.
+/// The minimum number of rows: with fewer, those held out do not tell metrics apart. A fit to a hundred rows
+/// leaves thirty out.
 const FEWEST_ROWS: usize = 70;
 
 /// One in so many of them is held out.
@@ -45,7 +46,8 @@ const STEPS: u64 = 40;
 /// Steps on all learning rows, once the metric is chosen: more would fit it to these rows.
 const LAST_STEPS: u64 = 15;
 
-/// Steps in which landmarks move as well, on the rows that are not held out: many for few landmarks, whose steps are cheap.
+/// Steps in which landmarks move as well, on the rows that are not held out: many for few landmarks, whose
+/// steps are cheap.
 const FREE_STEPS: (u64, u64) = (120, 400);
 const FREE_WORK: u64 = 12_000;
 
@@ -55,8 +57,8 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// The largest rank of a map that is tried, if the number of features is not less; the others are its halves.
 const LARGEST_RANK: usize = 8;
 
-/// The number of features up to which maps are tried, if there are not as many learning rows: a map is learned from matrices of
-/// the order of the features.
+/// The number of features up to which maps are tried, if there are not as many learning rows: a map is
+/// learned from matrices of the order of the features.
 const WIDEST_MAP: usize = 1_024;
 
 /// The standard errors by which the log-loss of classes must be lower.
@@ -74,24 +76,28 @@ const FACTORS: [f64; 5] = [0.35, 0.5, 0.7, 1.0, 1.4];
 pub struct LearnedMetric {
     /// The metric that a fit uses: one bandwidth, scales, or a map of a rank.
     pub metric: Metric,
-    /// The inverse length-scale of each standardised feature, at least 0; of a map, the norm of its column. All 1 for one bandwidth; 0 for
-    /// a feature that distances do not depend on. It is no importance: a feature with a linear effect has a long length-scale.
+    /// The inverse length-scale of each standardised feature, at least 0; of a map, the norm of its column.
+    /// All 1 for one bandwidth; 0 for a feature that distances do not depend on. It is no importance: a
+    /// feature with a linear effect has a long length-scale.
     pub scales: Vec<f64>,
     /// The map.
     pub map: Option<Map>,
     /// The kernel of a fit in this metric.
     pub kernel: KernelSpec,
-    /// The errors of the kernels that were compared, as [`errors`](Self::errors), if [any](crate::kernel::Kinds::Any) could be
-    /// taken.
+    /// The errors of the kernels that were compared, as [`errors`](Self::errors), if
+    /// [any](crate::kernel::Kinds::Any) could be taken.
     pub kinds: Vec<(KernelKind, f64)>,
-    /// Root mean squared errors of the metrics that were tried, on rows held out, in standard deviations of the target; of classes, mean
-    /// log-losses. First of one bandwidth, then in the order of the numbers that are learned. None if nothing was learned.
+    /// Root mean squared errors of the metrics that were tried, on rows held out, in standard deviations of
+    /// the target; of classes, mean log-losses. First of one bandwidth, then in the order of the numbers that
+    /// are learned. None if nothing was learned.
     pub errors: Vec<(Metric, f64)>,
-    /// The landmarks, in standard deviations and mapped, if they were free to move ([`Landmarks::Free`](crate::pipeline::Landmarks::Free)).
+    /// The landmarks, in standard deviations and mapped, if they were free to move
+    /// ([`Landmarks::Free`](crate::pipeline::Landmarks::Free)).
     pub landmarks: Option<Vec<f64>>,
     /// Why nothing was learned, for [`Metric::Auto`].
     pub reason: Option<&'static str>,
-    /// The rows held out, and their outputs in the metric that was chosen, in standard deviations of the targets, row by row.
+    /// The rows held out, and their outputs in the metric that was chosen, in standard deviations of the
+    /// targets, row by row.
     pub(crate) held_out: Option<(Vec<usize>, Vec<f64>)>,
 }
 
@@ -119,33 +125,38 @@ impl LearnedMetric {
 
 /// Learn a metric for a regression on `landmarks` landmarks.
 ///
-/// Up to [`LEARNING_ROWS`] rows are drawn, and a fifth of them held out. From one bandwidth for all features, 40 steps of
-/// L-BFGS lower the leave-one-out error on the others; landmarks are then selected anew in the metric found, by pivoted
-/// Cholesky, and 40 more steps follow. So scales are learned. A map of a rank starts from the strongest directions of these scales and of
-/// the average gradient outer product, whichever leads further. The error on the rows held out, which no step has seen, stops each
-/// descent, and chooses between metrics: a metric with more numbers is taken if its error is lower by more than the standard
-/// error of the difference; of classes, if its log-loss is lower by two of them. Last, 15 steps on all learning rows. Rows of a group, or of
-/// a time, are held out together.
+/// Up to [`LEARNING_ROWS`] rows are drawn, and a fifth of them held out. From one bandwidth for all features,
+/// 40 steps of L-BFGS lower the leave-one-out error on the others; landmarks are then selected anew in the
+/// metric found, by pivoted Cholesky, and 40 more steps follow. So scales are learned. A map of a rank starts
+/// from the strongest directions of these scales and of the average gradient outer product, whichever leads
+/// further. The error on the rows held out, which no step has seen, stops each descent, and chooses between
+/// metrics: a metric with more numbers is taken if its error is lower by more than the standard error of the
+/// difference; of classes, if its log-loss is lower by two of them. Last, 15 steps on all learning rows. Rows
+/// of a group, or of a time, are held out together.
 ///
-/// If any kernel may be taken, 20 steps lead from the scales of the first to those of each other. The least error on the rows held out decides,
-/// since all have as many numbers, and scales are then learned in that kernel as in the first.
+/// If any kernel may be taken, 20 steps lead from the scales of the first to those of each other. The least
+/// error on the rows held out decides, since all have as many numbers, and scales are then learned in that
+/// kernel as in the first.
 ///
-/// All of this is done with at most [`MOST_LANDMARKS`] landmarks. For more, the metric is multiplied by that of [`MULTIPLES`] with
-/// the least leave-one-out error of so many landmarks, up to a quarter of the learning rows. A metric that leaves fewer independent rows
-/// than landmarks is chosen only if all do.
+/// All of this is done with at most [`MOST_LANDMARKS`] landmarks. For more, the metric is multiplied by that
+/// of [`MULTIPLES`] with the least leave-one-out error of so many landmarks, up to a quarter of the learning
+/// rows. A metric that leaves fewer independent rows than landmarks is chosen only if all do.
 ///
-/// Free landmarks begin as the rows of pivoted Cholesky in the metric that was chosen. They move in 120 steps, up to 400 of few landmarks, together with it, and with
-/// all learning rows in the last 15; there are at most [`MOST_LANDMARKS`].
+/// Free landmarks begin as the rows of pivoted Cholesky in the metric that was chosen. They move in 120
+/// steps, up to 400 of few landmarks, together with it, and with all learning rows in the last 15; there are
+/// at most [`MOST_LANDMARKS`].
 ///
-/// A step costs three to four times a fit to the learning rows. Deterministic in `seed`; maps of different ranks are learned on
-/// different threads.
+/// A step costs three to four times a fit to the learning rows. Deterministic in `seed`; maps of different
+/// ranks are learned on different threads.
 ///
-/// Where there are more features than rows, and more than [`LEARNING_ROWS`], [`Metric::Auto`] is one bandwidth: a step on 200 rows of 50,000
-/// features takes a second.
+/// Where there are more features than rows, and more than [`LEARNING_ROWS`], [`Metric::Auto`] is one
+/// bandwidth: a step on 200 rows of 50,000 features takes a second.
 ///
 /// # Errors
-/// `ErrorKind::Unsupported` for a kernel without a bandwidth, for a rank above the number of features, for more features than maps are learned of
-/// ([`WIDEST_MAP`]) and for fewer than [`FEWEST_ROWS`] rows, where [`Metric::Auto`] is one bandwidth; `ErrorKind::Data` for no target or a constant one, `ErrorKind::Landmarks`, `ErrorKind::Cancelled`.
+/// `ErrorKind::Unsupported` for a kernel without a bandwidth, for a rank above the number of features, for
+/// more features than maps are learned of ([`WIDEST_MAP`]) and for fewer than [`FEWEST_ROWS`] rows, where
+/// [`Metric::Auto`] is one bandwidth; `ErrorKind::Data` for no target or a constant one,
+/// `ErrorKind::Landmarks`, `ErrorKind::Cancelled`.
 pub(crate) fn learn_metric(
     data: &Prepared,
     (mut kernel, any_kind): (KernelSpec, bool),
@@ -350,8 +361,9 @@ pub(crate) fn ranks(dim: usize) -> Vec<usize> {
     ranks
 }
 
-/// Choose the metric that is wanted, or of several the first whose error no later one lowers by more than the margin of the judge.
-/// Of several, one that does not leave enough independent rows for the landmarks is chosen only if none does.
+/// Choose the metric that is wanted, or of several the first whose error no later one lowers by more than the
+/// margin of the judge. Of several, one that does not leave enough independent rows for the landmarks is
+/// chosen only if none does.
 fn choose(
     found: &[(Metric, Measured)],
     wanted: Metric,
@@ -392,8 +404,8 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// Return the squared error of each row held out; of classes, its log-loss at the best temperature; times its weight. The squared error of indicators
-    /// also falls where no class is told better.
+    /// Return the squared error of each row held out; of classes, its log-loss at the best temperature; times
+    /// its weight. The squared error of indicators also falls where no class is told better.
     fn errors(&self, point: &Point) -> Option<Vec<f64>> {
         let held = self.held?;
         let Some(of_held) = self.of_held else { return point.squares(self.learned, held) };
@@ -411,13 +423,15 @@ impl Judge<'_> {
         Some(rows.map(loss).collect())
     }
 
-    /// Return by how many standard errors of the difference an error must be lower. Log-losses of a few rows decide on classes.
+    /// Return by how many standard errors of the difference an error must be lower. Log-losses of a few rows
+    /// decide on classes.
     fn margin(&self) -> f64 {
         if self.of_held.is_some() { CLASS_MARGIN } else { 1.0 }
     }
 }
 
-/// Whether the mean of errors is lower than that of others of the same rows, by more than `margin` standard errors of the difference.
+/// Whether the mean of errors is lower than that of others of the same rows, by more than `margin` standard
+/// errors of the difference.
 fn is_lower(errors: &[f64], others: &[f64], margin: f64) -> bool {
     let count = errors.len() as f64;
     let differences = || others.iter().zip(errors).map(|(other, error)| other - error);
@@ -521,7 +535,8 @@ impl Search<'_> {
             .ok_or(Error(Cause::Regression { reason: CoreError::Ridge }))
     }
 
-    /// Return one bandwidth in this kernel, and if they are wanted the scales that a descent from it, or from `from`, leads to.
+    /// Return one bandwidth in this kernel, and if they are wanted the scales that a descent from it, or from
+    /// `from`, leads to.
     fn begin(
         &self,
         split: &Split<'_>,
@@ -585,8 +600,8 @@ impl Search<'_> {
         Ok(selection.landmarks.rows().unwrap_or_default().to_vec())
     }
 
-    /// Return that of [`MULTIPLES`] of a transform with the least leave-one-out error of at most `most` landmarks, which are selected
-    /// anew in each. It leaves `asked` independent rows if any of them does.
+    /// Return that of [`MULTIPLES`] of a transform with the least leave-one-out error of at most `most`
+    /// landmarks, which are selected anew in each. It leaves `asked` independent rows if any of them does.
     fn multiplied(
         &self,
         problem: &Problem<'_>,
@@ -645,8 +660,9 @@ impl Search<'_> {
         kept.ok_or(Error(Cause::Regression { reason: CoreError::Ridge }))
     }
 
-    /// Return the map of full rank with the least leave-one-out error of [`ROUNDS`] rounds of the average gradient outer product: each
-    /// takes its map from the gradients of the fit before, at the best multiple of it. The start itself if no round has a finite error.
+    /// Return the map of full rank with the least leave-one-out error of [`ROUNDS`] rounds of the average
+    /// gradient outer product: each takes its map from the gradients of the fit before, at the best multiple
+    /// of it. The start itself if no round has a finite error.
     fn of_gradients(
         &self,
         problem: &Problem<'_>,
@@ -816,7 +832,8 @@ mod tests {
         }
     }
 
-    /// A target of one direction, which a map of low rank follows with few landmarks: its rows are nearly on a line.
+    /// A target of one direction, which a map of low rank follows with few landmarks: its rows are nearly on
+    /// a line.
     #[test]
     fn a_metric_leaves_as_many_independent_rows_as_landmarks() {
         let data = rows(1_000, |row| (row[0] - row[1]).sin());
@@ -836,7 +853,8 @@ mod tests {
         assert!(independent(Metric::Auto, 500));
     }
 
-    /// A target with more waves than a hundred landmarks can follow: with more of them the kernel is narrower.
+    /// A target with more waves than a hundred landmarks can follow: with more of them the kernel is
+    /// narrower.
     #[test]
     fn more_landmarks_multiply_the_metric() {
         let data = rows(1_500, |row| (5.0 * row[0]).sin() * (5.0 * row[1]).cos());

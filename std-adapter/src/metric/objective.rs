@@ -1,16 +1,19 @@
-//! The leave-one-out error of ridge regression on landmarks, and its gradient in the rows, the landmarks and the ridge.
+//! The leave-one-out error of ridge regression on landmarks, and its gradient in the rows, the landmarks and
+//! the ridge.
 //!
-//! Rows `X` and landmarks `Z` are transformed already. With `K = k(X, Z)`, `k(Z, Z) + εI = LLᵀ`, `Φ = KL⁻ᵀ`, `G = ΦᵀΦ + NγI`:
+//! Rows `X` and landmarks `Z` are transformed already. With `K = k(X, Z)`, `k(Z, Z) + εI = LLᵀ`, `Φ = KL⁻ᵀ`,
+//! `G = ΦᵀΦ + NγI`:
 //!
 //! `W = G⁻¹ΦᵀY`, `R = Y - ΦW`, `M = ΦG⁻¹`, `h_i = m_iᵀφ_i`, `e_i = r_i/(1 - h_i)`, `J = Σ e²/N`.
 //!
-//! The weights are solved for inside (variable projection, Golub and Pereyra 1973). With `a_i = 2e_i/(N(1 - h_i))`,
-//! `b_i = Σ 2e_i²/(N(1 - h_i))` over the targets, `Q = Mᵀa`, `B = diag b`:
+//! The weights are solved for inside (variable projection, Golub and Pereyra 1973). With
+//! `a_i = 2e_i/(N(1 - h_i))`, `b_i = Σ 2e_i²/(N(1 - h_i))` over the targets, `Q = Mᵀa`, `B = diag b`:
 //!
 //! - `∂J/∂Φ = -aWᵀ - RQᵀ + (ΦQ)Wᵀ + 2BM - 2Φ(MᵀBM)`, `∂J/∂γ = N(Σ qw - tr MᵀBM)`,
-//! - `∂J/∂K = (∂J/∂Φ)L⁻¹`, and through the factor (Murray 2016), `L̄ = tril(-(∂J/∂K)ᵀΦ)`, `S = tril(LᵀL̄)` with half its
-//!   diagonal, `∂J/∂k(Z, Z) = L⁻ᵀSL⁻¹`,
-//! - from there through the kernel to `X` and `Z`, which is both arguments of `k(Z, Z)`: so no matrix is symmetrised.
+//! - `∂J/∂K = (∂J/∂Φ)L⁻¹`, and through the factor (Murray 2016), `L̄ = tril(-(∂J/∂K)ᵀΦ)`, `S = tril(LᵀL̄)`
+//!   with half its diagonal, `∂J/∂k(Z, Z) = L⁻ᵀSL⁻¹`,
+//! - from there through the kernel to `X` and `Z`, which is both arguments of `k(Z, Z)`: so no matrix is
+//!   symmetrised.
 //!
 //! With weights of mean 1, `K` and `Y` are those of the rows times the square roots of their weights.
 //!
@@ -133,7 +136,8 @@ impl Problem<'_> {
         targets
     }
 
-    /// Return the squared error of a solution on each of these rows, transformed, times its weight; the sum of those of the targets.
+    /// Return the squared error of a solution on each of these rows, transformed, times its weight; the sum
+    /// of those of the targets.
     pub(crate) fn squares(
         &self,
         rows: MatRef<'_, f64>,
@@ -157,8 +161,8 @@ impl Problem<'_> {
         left
     }
 
-    /// Return the mean outer product of the gradients of a solution's predictions, by the transformed rows; the sum of those of
-    /// the targets.
+    /// Return the mean outer product of the gradients of a solution's predictions, by the transformed rows;
+    /// the sum of those of the targets.
     pub(crate) fn gradients(
         &self,
         rows: MatRef<'_, f64>,
@@ -273,8 +277,8 @@ fn add(to: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, factor: f64)
     matmul(to, Accum::Add, a, b, factor, Par::Seq);
 }
 
-/// Return the kernel's values, and what [`through`] needs of its derivative: that by half the squared distance, or for an L1
-/// distance by it.
+/// Return the kernel's values, and what [`through`] needs of its derivative: that by half the squared
+/// distance, or for an L1 distance by it.
 fn kernel_values(kernel: KernelKind, x: MatRef<'_, f64>, z: MatRef<'_, f64>) -> (Mat<f64>, Mat<f64>) {
     let mut values = distances(kernel, x, z);
     let mut slopes = Mat::zeros(x.nrows(), z.nrows());
@@ -422,7 +426,8 @@ mod tests {
         }
     }
 
-    /// The leave-one-out error from its definition: N regressions, each without one row and with the same penalty.
+    /// The leave-one-out error from its definition: N regressions, each without one row and with the same
+    /// penalty.
     fn left_out(problem: &Problem<'_>, rows: MatRef<'_, f64>, landmarks: MatRef<'_, f64>, ridge: f64) -> f64 {
         let n = rows.nrows();
         let mut sum = 0.0;

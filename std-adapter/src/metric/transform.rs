@@ -46,8 +46,8 @@ impl Transform {
         }
     }
 
-    /// Return the derivatives of a function of transformed rows by the numbers, from those by the transformed rows:
-    /// `∂J/∂A = (∂J/∂X')ᵀX`, or the diagonal of it.
+    /// Return the derivatives of a function of transformed rows by the numbers, from those by the transformed
+    /// rows: `∂J/∂A = (∂J/∂X')ᵀX`, or the diagonal of it.
     pub(crate) fn slope(&self, by_transformed: MatRef<'_, f64>, rows: MatRef<'_, f64>) -> Vec<f64> {
         match self {
             Self::Scales(scales) => {
@@ -58,7 +58,8 @@ impl Transform {
         }
     }
 
-    /// Return the derivatives of a function of transformed rows by the rows, from those by the transformed rows: `∂J/∂X = ∂J/∂X' A`.
+    /// Return the derivatives of a function of transformed rows by the rows, from those by the transformed
+    /// rows: `∂J/∂X = ∂J/∂X' A`.
     pub(crate) fn back(&self, by_transformed: MatRef<'_, f64>) -> Mat<f64> {
         match self {
             Self::Scales(_) => self.apply(by_transformed),
@@ -80,14 +81,14 @@ impl Transform {
         }
     }
 
-    /// Return the map of this rank that is nearest to this one in its singular values, up to a rotation of the mapped rows: its
-    /// directions are orthogonal, in descending order.
+    /// Return the map of this rank that is nearest to this one in its singular values, up to a rotation of
+    /// the mapped rows: its directions are orthogonal, in descending order.
     pub(crate) fn of_rank(&self, rank: usize) -> Result<Self, Error> {
         root(&self.gram(), rank, 0.5)
     }
 
-    /// Return the map `A` for which `AᵀA` is the root of a mean outer product of gradients in transformed rows, with trace d
-    /// (Radhakrishnan, Beaglehole, Pandit and Belkin 2024).
+    /// Return the map `A` for which `AᵀA` is the root of a mean outer product of gradients in transformed
+    /// rows, with trace d (Radhakrishnan, Beaglehole, Pandit and Belkin 2024).
     pub(crate) fn of_gradients(&self, outer: &Mat<f64>) -> Result<Self, Error> {
         let outer = match self {
             Self::Scales(scales) => {

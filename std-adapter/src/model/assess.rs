@@ -8,12 +8,15 @@ use dpp_nystrom_host::heap::Heap;
 use rayon::prelude::*;
 
 impl Model {
-    /// Predict each raw row as [`predict`](Self::predict) does, and say how far the prediction can be relied on: the distance to the
-    /// nearest landmark, in standard deviations of the features (with a map: after it), the Nyström residual, and the variance of a new observation, if the
-    /// model has the [`Confidence::triangle`](crate::model::Confidence::triangle). `c²` multiply-adds a row, and `c³/6` once.
+    /// Predict each raw row as [`predict`](Self::predict) does, and say how far the prediction can be relied
+    /// on: the distance to the nearest landmark, in standard deviations of the features (with a map: after
+    /// it), the Nyström residual, and the variance of a new observation, if the model has the
+    /// [`Confidence::triangle`](crate::model::Confidence::triangle). `c²` multiply-adds a row, and `c³/6`
+    /// once.
     ///
     /// # Errors
-    /// Those of [`predict`](Self::predict), `ErrorKind::Unsupported`, and `ErrorKind::Landmarks` if the landmarks depend on each other in double precision.
+    /// Those of [`predict`](Self::predict), `ErrorKind::Unsupported`, and `ErrorKind::Landmarks` if the
+    /// landmarks depend on each other in double precision.
     pub fn assess(&self, rows: &[f64]) -> Result<Vec<Assessment<f64>>, Error> {
         if self.outputs() > 1 {
             return Err(Error(Cause::SeveralTargets { what: "an assessment of predictions" }));
@@ -67,8 +70,8 @@ impl Model {
         outputs.chunks_exact(self.outputs()).map(|outputs| classifier.classify(outputs)).collect()
     }
 
-    /// Return the predictions, each no further than the range of the targets that the model was trained on. All are returned as they
-    /// are if it has no [`Confidence`](crate::model::Confidence).
+    /// Return the predictions, each no further than the range of the targets that the model was trained on.
+    /// All are returned as they are if it has no [`Confidence`](crate::model::Confidence).
     pub fn clamp(&self, mut predictions: Vec<f64>) -> Vec<f64> {
         if let Some(confidence) = &self.confidence {
             let limits = confidence.limits();

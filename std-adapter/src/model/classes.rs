@@ -1,13 +1,14 @@
 //! Classes from outputs, with calibrated probabilities.
 //!
-//! The outputs `f_k` of a model of classes estimate the indicators, 1 in rows of class `k` and else 0. The class is that of the largest
-//! output. Its probability is estimated with one number, the temperature `T` (Guo, Pleiss, Sun and Weinberger 2017):
+//! The outputs `f_k` of a model of classes estimate the indicators, 1 in rows of class `k` and else 0. The
+//! class is that of the largest output. Its probability is estimated with one number, the temperature `T`
+//! (Guo, Pleiss, Sun and Weinberger 2017):
 //!
 //! `p_k = exp(f_k/T) / Σ_j exp(f_j/T)`
 //!
-//! `T` has the largest likelihood on rows that were predicted without their fold. The likelihood of `n` rows counts a label as right with
-//! probability `1 - 1/(n + 2)`, as in Platt (1999), so that classes without an error leave `T` positive. `-ln p_k` is convex in `1/T`:
-//! Newton's method finds it.
+//! `T` has the largest likelihood on rows that were predicted without their fold. The likelihood of `n` rows
+//! counts a label as right with probability `1 - 1/(n + 2)`, as in Platt (1999), so that classes without an
+//! error leave `T` positive. `-ln p_k` is convex in `1/T`: Newton's method finds it.
 
 use crate::data::{columns::Classes, weights::Weights};
 use crate::error::Error;
@@ -72,7 +73,8 @@ pub(crate) fn log_probability(outputs: &[f64], class: usize, temperature: f64) -
     (outputs[class] - largest) / temperature - sum.ln()
 }
 
-/// Return the temperature with the largest likelihood of rows with weights of mean 1: `outputs` has a number for each row and class, row by row.
+/// Return the temperature with the largest likelihood of rows with weights of mean 1: `outputs` has a number
+/// for each row and class, row by row.
 pub(crate) fn temperature(outputs: &[f64], classes: usize, of_rows: &[usize], weights: Weights<'_>) -> f64 {
     let smoothing = 1.0 / (of_rows.len() as f64 + 2.0);
     let wrong = smoothing / (classes as f64 - 1.0);

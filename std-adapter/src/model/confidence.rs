@@ -11,14 +11,15 @@ pub(crate) const DEVIATIONS: f64 = 1.645;
 pub struct Confidence {
     /// The least and the greatest target, in its units.
     pub range: [f64; 2],
-    /// The distances to the nearest landmark, in standard deviations of the features (with a map: after it), that a half, a tenth and a hundredth of the
-    /// rows exceed.
+    /// The distances to the nearest landmark, in standard deviations of the features (with a map: after it),
+    /// that a half, a tenth and a hundredth of the rows exceed.
     pub nearest: [f64; 3],
     /// The Nyström residuals that a half, a tenth and a hundredth of the rows exceed.
     pub residual: [f64; 3],
     /// `λ`, the number of rows times γ.
     pub penalty: f64,
-    /// The variance of the noise, in squared standard deviations of the target, with the factor of the calibration.
+    /// The variance of the noise, in squared standard deviations of the target, with the factor of the
+    /// calibration.
     pub noise: f64,
     /// `Sᵀ` by rows: `c(c + 1)/2` numbers. Empty: there are no variances.
     pub triangle: Vec<f64>,

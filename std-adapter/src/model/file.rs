@@ -8,20 +8,21 @@
 //! | 20 to 23 | CRC-32 of the content, little-endian |
 //! | 24 on | the content, in postcard's format: the model, and in version 2 a list of sections |
 //!
-//! A section has a tag, a flag that says whether it is mandatory, and bytes. A reader skips unknown optional sections and
-//! refuses unknown mandatory ones, without which its predictions would differ. Section 1, optional, is the
-//! [`Confidence`]; section 2, mandatory, is the [`Map`](crate::data::Map) of the scaler; section 3, optional, is the
-//! [`Recipe`](crate::data::table::Recipe) of the features, without which gaps and other columns are refused; section 4,
-//! optional, are the shares of the features in the metric, the squares of the inverse length-scales over their sum, which earlier versions
-//! wrote; section 5, mandatory, are the outputs after the first with the
-//! [`Classifier`](crate::model::Classifier), if there are any; section 6, optional, is the name of the column that weighted the training
-//! rows; section 7, optional, is the integers in which the model is exported; section 8, optional, are the inverse length-scales;
-//! section 9, optional, are the [`Importances`](crate::model::Importances); section 10, optional, is the
-//! [`TestError`](crate::model::TestError); section 11, mandatory, are the markers of missing values of the recipe, if they are not the
-//! usual ones. A model without sections is written as version 1.
+//! A section has a tag, a flag that says whether it is mandatory, and bytes. A reader skips unknown optional
+//! sections and refuses unknown mandatory ones, without which its predictions would differ. Section 1,
+//! optional, is the [`Confidence`]; section 2, mandatory, is the [`Map`](crate::data::Map) of the scaler;
+//! section 3, optional, is the [`Recipe`](crate::data::table::Recipe) of the features, without which gaps and
+//! other columns are refused; section 4, optional, are the shares of the features in the metric, the squares
+//! of the inverse length-scales over their sum, which earlier versions wrote; section 5, mandatory, are the
+//! outputs after the first with the [`Classifier`](crate::model::Classifier), if there are any; section 6,
+//! optional, is the name of the column that weighted the training rows; section 7, optional, is the integers
+//! in which the model is exported; section 8, optional, are the inverse length-scales; section 9, optional,
+//! are the [`Importances`](crate::model::Importances); section 10, optional, is the
+//! [`TestError`](crate::model::TestError); section 11, mandatory, are the markers of missing values of the
+//! recipe, if they are not the usual ones. A model without sections is written as version 1.
 //!
-//! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files are refused.
-//! A model is written under a temporary name in the same folder and renamed once it is complete.
+//! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files
+//! are refused. A model is written under a temporary name in the same folder and renamed once it is complete.
 
 use crate::error::{
     Cause, Error,

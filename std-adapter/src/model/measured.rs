@@ -21,15 +21,17 @@ impl Estimate {
     }
 }
 
-/// The error of a fit on rows that no choice has seen: not that of the metric, the kernel, the landmarks or the ridge, nor the weights.
+/// The error of a fit on rows that no choice has seen: not that of the metric, the kernel, the landmarks or
+/// the ridge, nor the weights.
 ///
-/// It is the error of a model of nine tenths of the rows, and so a little higher than that of the model of all rows.
+/// It is the error of a model of nine tenths of the rows, and so a little higher than that of the model of
+/// all rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TestError {
     /// The number of rows.
     pub rows: u64,
-    /// The root mean squared error in standard deviations of the target, over all of several targets; of classes, the share of rows
-    /// that are assigned to a wrong class.
+    /// The root mean squared error in standard deviations of the target, over all of several targets; of
+    /// classes, the share of rows that are assigned to a wrong class.
     pub error: Estimate,
     /// The log-loss of classes, the mean of `-ln p` of the right class.
     pub log_loss: Option<Estimate>,
@@ -41,10 +43,11 @@ impl TestError {
     }
 }
 
-/// The importances of the columns of a table: the rise of the error where a column is permuted (Breiman 2001), on rows that no choice has
-/// seen.
+/// The importances of the columns of a table: the rise of the error where a column is permuted (Breiman
+/// 2001), on rows that no choice has seen.
 ///
-/// The features that a column of words became are permuted together. Columns that tell the same have each a small importance.
+/// The features that a column of words became are permuted together. Columns that tell the same have each a
+/// small importance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Importances {
     /// The columns, in their order in the table.
@@ -58,8 +61,9 @@ pub struct Importances {
 pub struct Importance {
     /// Its name.
     pub column: String,
-    /// The mean rise over [`PERMUTATIONS`] permutations, over the error itself: 0.5 where the error is then half as large again. The error is the root
-    /// mean squared error; of classes, the log-loss. At or below 0 where the column does not matter.
+    /// The mean rise over [`PERMUTATIONS`] permutations, over the error itself: 0.5 where the error is then
+    /// half as large again. The error is the root mean squared error; of classes, the log-loss. At or below 0
+    /// where the column does not matter.
     pub rise: f64,
     /// The standard deviation over the permutations.
     pub deviation: f64,

@@ -89,31 +89,34 @@ pub struct Model {
     pub trained_on: String,
     /// Number of training rows.
     pub trained_rows: u64,
-    /// Row indices of the landmarks in the training file, from 0; empty if the landmarks are points rather than rows.
+    /// Row indices of the landmarks in the training file, from 0; empty if the landmarks are points rather
+    /// than rows.
     pub landmark_rows: Vec<u64>,
-    /// Root mean square error on the training rows, over the target's standard deviation; of several targets, over all of them.
+    /// Root mean square error on the training rows, over the target's standard deviation; of several targets,
+    /// over all of them.
     pub train_nrmse: f64,
     /// Landmarks and weights.
     pub coefficients: AnyCoefficients,
     /// What it knows of its predictions, if it was fitted to rows at hand: a section of its own in a file.
     #[serde(skip)]
     pub confidence: Option<Confidence>,
-    /// The inverse length-scale of each standardised feature in the learned metric, in bandwidths; of a map, the norm of its column. None
-    /// for one bandwidth. A section of its own in a file.
+    /// The inverse length-scale of each standardised feature in the learned metric, in bandwidths; of a map,
+    /// the norm of its column. None for one bandwidth. A section of its own in a file.
     #[serde(skip)]
     pub scales: Option<Vec<f64>>,
-    /// By how much the error rises where a column is permuted, if it was measured. A section of its own in a file.
+    /// By how much the error rises where a column is permuted, if it was measured. A section of its own in a
+    /// file.
     #[serde(skip)]
     pub importances: Option<Importances>,
     /// The error on rows that no choice has seen, if it was measured. A section of its own in a file.
     #[serde(skip)]
     pub test_error: Option<TestError>,
-    /// The integers in which it was fitted to be exported, as [`fit_in_flash`](crate::pipeline::fit_in_flash) chooses them; none for single
-    /// precision. A section of its own in a file.
+    /// The integers in which it was fitted to be exported, as [`fit_in_flash`](crate::pipeline::fit_in_flash)
+    /// chooses them; none for single precision. A section of its own in a file.
     #[serde(skip)]
     pub quantise: Option<Bits>,
-    /// How the columns of a table become its features, if there is more to it than their names: a section of its own in
-    /// a file.
+    /// How the columns of a table become its features, if there is more to it than their names: a section of
+    /// its own in a file.
     #[serde(skip)]
     pub recipe: Option<Recipe>,
     /// The outputs after the first, with [`classifier`](Self::classifier) a section of its own in a file.
@@ -133,7 +136,8 @@ impl Model {
         }
     }
 
-    /// Return how the columns of a table become the features: what the model stores, or columns of these names.
+    /// Return how the columns of a table become the features: what the model stores, or columns of these
+    /// names.
     pub fn recipe(&self) -> Recipe {
         let stored = self.recipe.clone();
         let recipe = stored.unwrap_or_else(|| Recipe::of_names(&self.feature_names, Some(&self.target_name)));
@@ -203,13 +207,14 @@ impl Model {
         }
     }
 
-    /// Predict the target, in its own units, for each raw row of `rows`: row-major, as many features a row as the model
-    /// has, in their order and units. Of several [`outputs`](Self::outputs), all are returned, row by row. On all threads; `c d`
-    /// multiply-adds, with a map of rank r `(c + d) r`, `c` kernel values, and `c` multiply-adds for each output a row.
+    /// Predict the target, in its own units, for each raw row of `rows`: row-major, as many features a row as
+    /// the model has, in their order and units. Of several [`outputs`](Self::outputs), all are returned, row
+    /// by row. On all threads; `c d` multiply-adds, with a map of rank r `(c + d) r`, `c` kernel values, and
+    /// `c` multiply-adds for each output a row.
     ///
     /// # Errors
-    /// `ErrorKind::Argument` if the length of `rows` is not a multiple of the number of features, `ErrorKind::Data` for a row
-    /// whose prediction is not finite, because it overflows or the row holds NaN.
+    /// `ErrorKind::Argument` if the length of `rows` is not a multiple of the number of features,
+    /// `ErrorKind::Data` for a row whose prediction is not finite, because it overflows or the row holds NaN.
     pub fn predict(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
         let dim = self.feature_names.len();
         check_rows(rows.len(), dim)?;
@@ -219,7 +224,8 @@ impl Model {
         }
     }
 
-    /// Predict the target for each row of a table with the model's features; of several outputs, all of them, row by row.
+    /// Predict the target for each row of a table with the model's features; of several outputs, all of them,
+    /// row by row.
     ///
     /// # Errors
     /// `ErrorKind::Argument` for another number of features; those of [`predict`](Self::predict).

@@ -23,7 +23,8 @@ const FEWEST: usize = 50;
 /// The models, by their error in single precision, that are also quantised.
 const QUANTISED: usize = 2;
 
-/// By this factor, at least, integers must be better than single precision: they err by more on rows unlike those that they were made for.
+/// By this factor, at least, integers must be better than single precision: they err by more on rows unlike
+/// those that they were made for.
 const COARSER: f64 = 1.01;
 
 /// The models that are compared on further rows held out, and the number of parts that are held out in turn.
@@ -57,7 +58,8 @@ pub struct Candidate {
     pub landmarks: usize,
     /// Whether the landmarks are free to move.
     pub free: bool,
-    /// Whether it is ridge regression on the features themselves: a map of rank 1, a linear kernel and one landmark.
+    /// Whether it is ridge regression on the features themselves: a map of rank 1, a linear kernel and one
+    /// landmark.
     pub line: bool,
     /// Bytes of flash.
     pub bytes: usize,
@@ -79,8 +81,8 @@ pub struct InFlash<'s> {
     pub candidates: Vec<Candidate>,
 }
 
-/// Return the bytes of flash of a prediction in C on a Cortex-M4F, compiled with `-Os`: the constants, and an upper bound of
-/// the code. `landmarks` x `features` numbers, or landmarks of `rank` numbers with a map.
+/// Return the bytes of flash of a prediction in C on a Cortex-M4F, compiled with `-Os`: the constants, and an
+/// upper bound of the code. `landmarks` x `features` numbers, or landmarks of `rank` numbers with a map.
 pub fn flash_bytes(
     kernel: KernelKind,
     quantise: Option<Bits>,
@@ -106,14 +108,17 @@ pub fn flash_bytes(
 
 /// Fit the model with the least error whose prediction takes at most so many bytes of flash on a device.
 ///
-/// Up to 5,120 rows are drawn, and a fifth of them held out. With one bandwidth, scales and maps, each with as many landmarks as
-/// fit in single precision, rows or free to move, models are fitted to the others; the best two of these also in 16 and 8 bits, where
-/// more landmarks fit; and ridge regression on the features themselves, which needs the fewest bytes. The best four are fitted twice more,
-/// with other fifths held out. That with the least error on the rows held out, as the exported model predicts them, is fitted to all rows; integers must
-/// be better by 1 %. The test error is that of the device's arithmetic on a tenth of the rows that is left out of all of this.
+/// Up to 5,120 rows are drawn, and a fifth of them held out. With one bandwidth, scales and maps, each with
+/// as many landmarks as fit in single precision, rows or free to move, models are fitted to the others; the
+/// best two of these also in 16 and 8 bits, where more landmarks fit; and ridge regression on the features
+/// themselves, which needs the fewest bytes. The best four are fitted twice more, with other fifths held out.
+/// That with the least error on the rows held out, as the exported model predicts them, is fitted to all
+/// rows; integers must be better by 1 %. The test error is that of the device's arithmetic on a tenth of the
+/// rows that is left out of all of this.
 ///
 /// # Errors
-/// `ErrorKind::Argument` if none fits; `ErrorKind::Data` for fewer than 50 rows; those of [`fit`](super::fit).
+/// `ErrorKind::Argument` if none fits; `ErrorKind::Data` for fewer than 50 rows; those of
+/// [`fit`](super::fit).
 pub fn fit_in_flash<'s>(
     source: &'s dyn RowSource,
     params: &FlashParams<'_>,
@@ -281,7 +286,8 @@ impl Search<'_> {
         };
         observer.advance(1);
         go_on(observer)?;
-        // A map of low rank may leave fewer independent rows than landmarks; a wide kernel may be too coarse for integers.
+        // A map of low rank may leave fewer independent rows than landmarks; a wide kernel may be too coarse
+        // for integers.
         match fitted.and_then(|(outcome, _)| Exported::of(&outcome.fitted.model, candidate.quantise)) {
             Ok(exported) => {
                 let error = split.held.root_mean_square(&exported.predict(&split.held)?);

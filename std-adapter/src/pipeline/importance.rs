@@ -1,11 +1,13 @@
 //! Permutation importance (Breiman 2001) of the columns of a table.
 //!
-//! A column is permuted among rows that no choice and no weights have seen, the features of a column of words together, and the models
-//! that have not seen them predict again. A kernel depends on a sum over coordinates: of squared or absolute differences, or of products.
-//! For each row and landmark the sum is computed once, and only the terms of the permuted column are replaced.
+//! A column is permuted among rows that no choice and no weights have seen, the features of a column of words
+//! together, and the models that have not seen them predict again. A kernel depends on a sum over
+//! coordinates: of squared or absolute differences, or of products. For each row and landmark the sum is
+//! computed once, and only the terms of the permuted column are replaced.
 //!
-//! Costs `P R F c` kernel values for [`PERMUTATIONS`] `P` of `F` columns in `R` rows, and two terms for each feature of the columns in their
-//! place. `R` is at most [`MOST_ROWS`], and so small that about [`WORK`] kernel values are computed, but at least [`FEWEST_ROWS`].
+//! Costs `P R F c` kernel values for [`PERMUTATIONS`] `P` of `F` columns in `R` rows, and two terms for each
+//! feature of the columns in their place. `R` is at most [`MOST_ROWS`], and so small that about [`WORK`]
+//! kernel values are computed, but at least [`FEWEST_ROWS`].
 
 use crate::data::{
     prepared::Prepared, scaler::Scaler, scaler::standardised, targets::class_of, weights::Weights,
@@ -45,11 +47,12 @@ const FEWEST_ROWS: usize = 32;
 /// Kernel values, which take some 3 ns each.
 const WORK: usize = 1_000_000;
 
-/// An error of numbers below this, in standard deviations, counts as this: a rise over nothing has no measure.
+/// An error of numbers below this, in standard deviations, counts as this: a rise over nothing has no
+/// measure.
 const LEAST_ERROR: f64 = 1e-9;
 
-/// Measure the importance of each column on the rows left out. `temperature` is that of classes. `None` if there is no error, or it is not
-/// finite.
+/// Measure the importance of each column on the rows left out. `temperature` is that of classes. `None` if
+/// there is no error, or it is not finite.
 ///
 /// # Errors
 /// Those of the kernels; `ErrorKind::Cancelled`.
@@ -201,8 +204,8 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// Return the error of the rows: the root mean squared error in standard deviations, of classes the log-loss. These features of each row may
-    /// be those of another.
+    /// Return the error of the rows: the root mean squared error in standard deviations, of classes the
+    /// log-loss. These features of each row may be those of another.
     fn error(&self, permuted: Option<(&Range<usize>, &[usize])>) -> f64 {
         let (mut total, arch) = (0.0, Arch::new());
         let mut sums = Vec::new();

@@ -12,10 +12,12 @@ use crate::regression::{FitParams, fit as regression, ridge::Ridge};
 use std::mem;
 use std::time::Instant;
 
-/// Fit a line `wᵀx` to scaled rows, one target. Its model is a map to one dimension, in which the linear kernel has the landmark 1: two
-/// numbers a feature on a device. Fit one to the rows without each of these folds as well.
+/// Fit a line `wᵀx` to scaled rows, one target. Its model is a map to one dimension, in which the linear
+/// kernel has the landmark 1: two numbers a feature on a device. Fit one to the rows without each of these
+/// folds as well.
 ///
-/// The kernel values of the axes as landmarks are the features, and their weights are `w`: `O(N d²)` multiply-adds.
+/// The kernel values of the axes as landmarks are the features, and their weights are `w`: `O(N d²)`
+/// multiply-adds.
 ///
 /// # Errors
 /// `ErrorKind::Unsupported` for mapped rows; those of [`fit`](crate::regression::fit).

@@ -1,13 +1,14 @@
 //! The error of a fit on rows that no choice has seen, and what each column adds to it.
 //!
-//! A tenth of the rows is left out ([`LeftOut`]): metric, rank, kernel, bandwidth and landmarks are chosen without it, wherever they are
-//! chosen by targets, and so is the ridge. The error is that of the model of the other rows. The model that is returned has the same
-//! metric, kernel, bandwidth and landmarks, and its ridge and weights are those of all rows. Where nothing but the ridge is chosen by
-//! targets, the landmarks are selected among all rows, whose targets they do not see.
+//! A tenth of the rows is left out ([`LeftOut`]): metric, rank, kernel, bandwidth and landmarks are chosen
+//! without it, wherever they are chosen by targets, and so is the ridge. The error is that of the model of
+//! the other rows. The model that is returned has the same metric, kernel, bandwidth and landmarks, and its
+//! ridge and weights are those of all rows. Where nothing but the ridge is chosen by targets, the landmarks
+//! are selected among all rows, whose targets they do not see.
 //!
-//! Of fewer than 1,200 rows, two or three tenths are left out of the choices together, and the error on each is that of weights of the other
-//! nine. To repeat the choices for each would give the mean error of several metrics, which differ by more than its standard error in so few
-//! rows, and not that of the model.
+//! Of fewer than 1,200 rows, two or three tenths are left out of the choices together, and the error on each
+//! is that of weights of the other nine. To repeat the choices for each would give the mean error of several
+//! metrics, which differ by more than its standard error in so few rows, and not that of the model.
 
 use crate::data::{prepared::Prepared, source::RowSource, table::input::Table};
 use crate::error::Error;
@@ -159,8 +160,8 @@ pub(super) mod tests {
         }
     }
 
-    /// Turn the sign of the targets of the first part that is left out. Its predictions stay the same, bit for bit, and so do those of a
-    /// rerun with other targets there; the error does not.
+    /// Turn the sign of the targets of the first part that is left out. Its predictions stay the same, bit
+    /// for bit, and so do those of a rerun with other targets there; the error does not.
     #[test]
     fn no_choice_sees_the_rows_left_out() {
         let data = rows(240);

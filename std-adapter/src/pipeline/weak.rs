@@ -15,7 +15,8 @@ pub struct WeakColumns {
     pub places: Vec<usize>,
     /// Their importances.
     pub columns: Vec<Importance>,
-    /// The error of a fit with all columns, as [`TestError`](crate::model::TestError); of classes, the log-loss.
+    /// The error of a fit with all columns, as [`TestError`](crate::model::TestError); of classes, the
+    /// log-loss.
     pub with: Estimate,
     /// The error without them, on the same rows.
     pub without: Estimate,
@@ -28,10 +29,12 @@ impl WeakColumns {
     }
 }
 
-/// Find the columns whose permutation raises the error by less than `least`, over the error itself, and fit without them.
+/// Find the columns whose permutation raises the error by less than `least`, over the error itself, and fit
+/// without them.
 ///
-/// The rows on which a [`fit`] to all of these measures its test error are left out, so that they have no part in the choice of columns. Two fits to
-/// the others, with a test error of their own. `Err` within says why there is nothing to leave out.
+/// The rows on which a [`fit`] to all of these measures its test error are left out, so that they have no
+/// part in the choice of columns. Two fits to the others, with a test error of their own. `Err` within says
+/// why there is nothing to leave out.
 ///
 /// # Errors
 /// Those of [`fit`].
@@ -81,7 +84,8 @@ mod tests {
     use crate::pipeline::tested::tests::{params, rows};
     use crate::regression::held_out::LeftOut;
 
-    /// Neither the columns nor the errors by which they go depend on the rows on which the test error is measured.
+    /// Neither the columns nor the errors by which they go depend on the rows on which the test error is
+    /// measured.
     #[test]
     fn columns_are_not_chosen_by_the_rows_left_out() {
         let data = rows(240);

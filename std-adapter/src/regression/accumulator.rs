@@ -1,8 +1,8 @@
 //! The accumulated state of a ridge regression: owned, mergeable and serialisable.
 //!
-//! The core's [`RidgeRegression`] works on borrowed memory. An [`Accumulator`] owns its values: the triangle `R` by
-//! rows, `Qᵀy` and the residual sum of squares, `c(c + 3)/2 + 2` values independent of the number of rows. Checkpoints,
-//! partitions of a cluster and devices of a fleet all use this type.
+//! The core's [`RidgeRegression`] works on borrowed memory. An [`Accumulator`] owns its values: the triangle
+//! `R` by rows, `Qᵀy` and the residual sum of squares, `c(c + 3)/2 + 2` values independent of the number of
+//! rows. Checkpoints, partitions of a cluster and devices of a fleet all use this type.
 
 use crate::error::Error;
 use crate::regression::cross_validation::merge;
@@ -42,8 +42,8 @@ impl<T: Scalar> Accumulator<T> {
         Ok(Self { rows: 0, values: zeros(RidgeRegression::<T>::numbers_kept(features), T::ZERO)? })
     }
 
-    /// Copy the state of a regression. Forgetting is not part of it: γ is then multiplied by all rows, those that
-    /// [`RidgeRegression::forget`] discounted too.
+    /// Copy the state of a regression. Forgetting is not part of it: γ is then multiplied by all rows, those
+    /// that [`RidgeRegression::forget`] discounted too.
     ///
     /// # Errors
     /// `ErrorKind::Regression` with [`CoreError::Unsettled`]: [`RidgeRegression::settle`] first.
@@ -100,8 +100,8 @@ impl<T: Scalar> Accumulator<T> {
     /// Allocates; to add many rows, use [`RidgeRegression::add`] and [`of`](Self::of).
     ///
     /// # Errors
-    /// `ErrorKind::Regression` for a different number of features or non-finite values; the accumulator is then
-    /// unchanged.
+    /// `ErrorKind::Regression` for a different number of features or non-finite values; the accumulator is
+    /// then unchanged.
     pub fn add(&mut self, features: &[T], target: T) -> Result<(), Error> {
         *self = self.on(|regression| {
             regression.add(features, target).and_then(|()| regression.settle()).map_err(Error::regression)?;
@@ -119,7 +119,8 @@ impl<T: Scalar> Accumulator<T> {
         Ok(())
     }
 
-    /// Serialise as the core's state bytes ([`RidgeRegression::write_state`]); `digest` identifies the landmarks.
+    /// Serialise as the core's state bytes ([`RidgeRegression::write_state`]); `digest` identifies the
+    /// landmarks.
     ///
     /// # Errors
     /// `ErrorKind::Memory`.
@@ -151,8 +152,8 @@ impl<T: Scalar> Accumulator<T> {
     /// Read the output of [`to_bytes`](Self::to_bytes) for this number of features and landmark digest.
     ///
     /// # Errors
-    /// `ErrorKind::Argument` with the reason: truncated, corrupt or trailing bytes, another version, other landmarks, numbers that no
-    /// rows can have left.
+    /// `ErrorKind::Argument` with the reason: truncated, corrupt or trailing bytes, another version, other
+    /// landmarks, numbers that no rows can have left.
     pub fn from_bytes(features: usize, digest: u64, bytes: &[u8]) -> Result<Self, Error> {
         Self::empty(features)?.on(|regression| {
             regression.read_state(digest, bytes)?;

@@ -1,32 +1,37 @@
 //! Blocked accumulation of rows into a ridge regression.
 //!
-//! The core rotates rows into its triangle `R` one at a time ([`dpp_nystrom_core::RidgeRegression::add`]): `3c²`
-//! multiply-adds, with a square root and a division per entry that stall vector units. Here a block of rows costs `c`
-//! kernel values a row in SIMD lanes and `c²` multiply-adds as matrix products: half of them to whiten the rows, half for
-//! the products of their columns.
+//! The core rotates rows into its triangle `R` one at a time ([`dpp_nystrom_core::RidgeRegression::add`]):
+//! `3c²` multiply-adds, with a square root and a division per entry that stall vector units. Here a block of
+//! rows costs `c` kernel values a row in SIMD lanes and `c²` multiply-adds as matrix products: half of them
+//! to whiten the rows, half for the products of their columns.
 //!
 //! # Method
 //!
-//! `RᵀR = ΦᵀΦ` over the rows so far, `Φ = K L⁻ᵀ`. For the rows that follow, `Ψ = Φ R⁻¹ = K (R Lᵀ)⁻¹` takes one triangular
-//! solve, as `Φ` does. With `SᵀS = I + ΨᵀΨ` the triangle of all rows is `S R`. This is Cholesky QR with a preconditioner
-//! from a sample of the rows (Fan, Guo and Lin 2021; Balabanov and Grigori 2022), here from those that came before.
+//! `RᵀR = ΦᵀΦ` over the rows so far, `Φ = K L⁻ᵀ`. For the rows that follow, `Ψ = Φ R⁻¹ = K (R Lᵀ)⁻¹` takes
+//! one triangular solve, as `Φ` does. With `SᵀS = I + ΨᵀΨ` the triangle of all rows is `S R`. This is
+//! Cholesky QR with a preconditioner from a sample of the rows (Fan, Guo and Lin 2021; Balabanov and Grigori
+//! 2022), here from those that came before.
 //!
-//! - **Rounding.** The eigenvalues of `I + ΨᵀΨ` lie between 1 and `1 + ‖Ψ‖²`, whatever the condition of the features, and
-//!   `‖ΨᵀΨ‖_F` is measured for every block and kept below [`limit`]. So each column of `R` has a relative error of at most
-//!   `p(c, m) u (1 + limit)`, `p` a modest polynomial, as by Householder reflections, and not of `u cond(Φ)²`, as for normal
-//!   equations of `Φ`; `u` is the rounding unit of the rows' precision. Rows behave as if `K` had been rounded.
-//! - **Reflections where it does not apply.** The triangle of `[R; Φ]` by blocked Householder reflections costs four times
-//!   as much, and needs no `R⁻¹`. It takes the first `2c` rows, and every block with `‖ΨᵀΨ‖_F > limit` for the `R` of all
-//!   rows before it: rows in directions that those had not. A column whose component independent of the preceding columns is
-//!   below about 10⁻¹² of its length is treated as dependent.
-//! - **Pilot.** Parts of one set of rows each begin without rows. A sample of all of them goes through reflections once
-//!   ([`Pilot`]), and the first blocks of every part are whitened by its `R`: `SᵀS = εI + ΨᵀΨ` with `ε = c u`, as if the sample
-//!   counted `ε` times in the part. Errors are then relative to the rows of the sample, and so to the sum of all parts.
-//! - **Targets.** With weights `q` in the basis of `Ψ`, the residuals `e = y - Ψq` give `t = S⁻ᵀ Ψᵀe`, `Sq + t` is the new
-//!   `q`, and the residual sum of squares grows by `‖e‖² - ‖t‖²`, at least `‖e‖²/(1 + limit)`: it does not cancel.
+//! - **Rounding.** The eigenvalues of `I + ΨᵀΨ` lie between 1 and `1 + ‖Ψ‖²`, whatever the condition of the
+//!   features, and `‖ΨᵀΨ‖_F` is measured for every block and kept below [`limit`]. So each column of `R` has
+//!   a relative error of at most `p(c, m) u (1 + limit)`, `p` a modest polynomial, as by Householder
+//!   reflections, and not of `u cond(Φ)²`, as for normal equations of `Φ`; `u` is the rounding unit of the
+//!   rows' precision. Rows behave as if `K` had been rounded.
+//! - **Reflections where it does not apply.** The triangle of `[R; Φ]` by blocked Householder reflections
+//!   costs four times as much, and needs no `R⁻¹`. It takes the first `2c` rows, and every block with
+//!   `‖ΨᵀΨ‖_F > limit` for the `R` of all rows before it: rows in directions that those had not. A column
+//!   whose component independent of the preceding columns is below about 10⁻¹² of its length is treated as
+//!   dependent.
+//! - **Pilot.** Parts of one set of rows each begin without rows. A sample of all of them goes through
+//!   reflections once ([`Pilot`]), and the first blocks of every part are whitened by its `R`:
+//!   `SᵀS = εI + ΨᵀΨ` with `ε = c u`, as if the sample counted `ε` times in the part. Errors are then
+//!   relative to the rows of the sample, and so to the sum of all parts.
+//! - **Targets.** With weights `q` in the basis of `Ψ`, the residuals `e = y - Ψq` give `t = S⁻ᵀ Ψᵀe`,
+//!   `Sq + t` is the new `q`, and the residual sum of squares grows by `‖e‖² - ‖t‖²`, at least
+//!   `‖e‖²/(1 + limit)`: it does not cancel.
 //!
-//! Sums over rows are kept in `f64` for rows of either precision, so that single rows still contribute among 10⁸. Results
-//! do not depend on the number of threads.
+//! Sums over rows are kept in `f64` for rows of either precision, so that single rows still contribute among
+//! 10⁸. Results do not depend on the number of threads.
 
 use crate::error::{Cause, Error};
 use crate::linalg::eigen::PARTS;
@@ -50,8 +55,8 @@ use rayon::prelude::*;
 /// The range of rows per block: smaller blocks update the triangle too often, larger ones exceed the cache.
 const ROWS: std::ops::RangeInclusive<usize> = 1_024..=4_096;
 
-/// The largest `‖ΨᵀΨ‖_F` of rows that are whitened by the same triangle: that of eigenvalues of 8, and what any few features
-/// may have.
+/// The largest `‖ΨᵀΨ‖_F` of rows that are whitened by the same triangle: that of eigenvalues of 8, and what
+/// any few features may have.
 fn limit(rank: usize) -> f64 {
     (8.0 * (rank as f64).sqrt()).max(64.0)
 }
@@ -77,7 +82,8 @@ enum Whitener {
     Rows,
 }
 
-/// The triangle of a sample of the rows, by which the first rows of several accumulators are whitened: `3c²/2` numbers.
+/// The triangle of a sample of the rows, by which the first rows of several accumulators are whitened:
+/// `3c²/2` numbers.
 pub(crate) struct Pilot<T> {
     /// `R`, with the weights of each target in a column after it.
     triangle: Mat<f64>,
@@ -98,10 +104,12 @@ pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
     room: usize,
     /// The number of targets.
     outputs: usize,
-    /// Values of the buffered rows, in lanes, with room for as many as there were so far; and their targets, row by row.
+    /// Values of the buffered rows, in lanes, with room for as many as there were so far; and their targets,
+    /// row by row.
     values: Vec<T>,
     targets: Vec<f64>,
-    /// What multiplies their features, if any row was added with another number than 1: the square roots of weights.
+    /// What multiplies their features, if any row was added with another number than 1: the square roots of
+    /// weights.
     roots: Vec<T>,
     /// Their kernel values with the landmarks, and then their features, by columns.
     features: Vec<T>,
@@ -110,15 +118,16 @@ pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
     factor: Mat<T>,
     /// `ΨᵀΨ` of a block, lower.
     product: Mat<T>,
-    /// `ΨᵀΨ`, lower, and for each target `Ψᵀe` and `‖e‖²`, of the rows that are not yet in the triangle, and their number.
+    /// `ΨᵀΨ`, lower, and for each target `Ψᵀe` and `‖e‖²`, of the rows that are not yet in the triangle, and
+    /// their number.
     gram: Mat<f64>,
     shares: Mat<f64>,
     squares: Vec<f64>,
     /// The sum of `‖ΨᵀΨ‖_F` over their blocks.
     norm: f64,
     pending: usize,
-    /// The triangle, with the targets as its last columns, above the features and targets of the buffered rows.
-    /// Column-major. What is left of a target is the length of its column from row `c` on.
+    /// The triangle, with the targets as its last columns, above the features and targets of the buffered
+    /// rows. Column-major. What is left of a target is the length of its column from row `c` on.
     matrix: Vec<f64>,
     reflections: Mat<f64>,
     scratch: MemBuffer,
@@ -131,8 +140,8 @@ pub(crate) struct Block<'b, 'l, 'g, T: Lane> {
 }
 
 impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
-    /// Allocate a block for rows with `outputs` targets on these landmarks, which works on one thread, or with `parallel` on all of
-    /// them.
+    /// Allocate a block for rows with `outputs` targets on these landmarks, which works on one thread, or
+    /// with `parallel` on all of them.
     ///
     /// # Errors
     /// `ErrorKind::Memory`.
@@ -236,7 +245,8 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         }
     }
 
-    /// Load the state of an accumulator, which must have as many features as there are landmarks, and these targets.
+    /// Load the state of an accumulator, which must have as many features as there are landmarks, and these
+    /// targets.
     ///
     /// # Errors
     /// `ErrorKind::Regression` with [`CoreError::Unsettled`].
@@ -284,9 +294,9 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
     /// Add one row, standardised and in the landmarks' precision, with its targets.
     ///
     /// # Errors
-    /// `ErrorKind::Regression` with [`CoreError::NotFinite`]. The row is counted from the first in the accumulator; the
-    /// columns after the features are the targets. The error may be delayed until later rows fill
-    /// the block.
+    /// `ErrorKind::Regression` with [`CoreError::NotFinite`]. The row is counted from the first in the
+    /// accumulator; the columns after the features are the targets. The error may be delayed until later rows
+    /// fill the block.
     pub(crate) fn push(
         &mut self,
         row: impl IntoIterator<Item = T>,
@@ -295,7 +305,8 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         self.push_weighted(row, targets, 1.0)
     }
 
-    /// [`push`](Self::push) a row whose features and targets are multiplied by `root`, the square root of its weight.
+    /// [`push`](Self::push) a row whose features and targets are multiplied by `root`, the square root of its
+    /// weight.
     ///
     /// # Errors
     /// As [`push`](Self::push).
@@ -361,8 +372,8 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         Ok(())
     }
 
-    /// Add the products of the whitened rows to those pending, and return true; or return false if the rows so far are
-    /// too few or too different, or if a value is not finite.
+    /// Add the products of the whitened rows to those pending, and return true; or return false if the rows
+    /// so far are too few or too different, or if a value is not finite.
     fn absorb_whitened(&mut self) -> Result<bool, Error> {
         let is_finite = self.targets[..self.waiting * self.outputs].iter().all(|target| target.is_finite());
         while is_finite && (self.count < 1.0 || self.rows >= 2 * self.landmarks.len() as u64) {
@@ -520,7 +531,8 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             return Ok(());
         }
         let (rank, length) = (self.landmarks.len(), self.column_length());
-        // With the rows of the triangle counted once, the matrix is I plus a product, and the first try succeeds.
+        // With the rows of the triangle counted once, the matrix is I plus a product, and the first try
+        // succeeds.
         let products = if self.count < 1.0 { self.gram.clone() } else { Mat::new() };
         loop {
             (0..rank).for_each(|j| self.gram[(j, j)] += self.count);
@@ -688,7 +700,8 @@ mod tests {
         (0..=c).flat_map(|i| (i..=c).map(move |j| product(i, j)).collect::<Vec<f64>>()).collect()
     }
 
-    /// Add the rows in two runs, with another accumulator's rows in between, and compare the state with the core's.
+    /// Add the rows in two runs, with another accumulator's rows in between, and compare the state with the
+    /// core's.
     fn agree<T: Lane + RealField>(kind: KernelKind, c: usize, dim: usize, count: usize, tolerance: f64) {
         agree_on_different::<T>(kind, c, dim, count, count, tolerance);
     }
@@ -763,7 +776,8 @@ mod tests {
             agree::<f64>(kind, c, 3, 2_000, 1e-12);
             agree::<f32>(kind, c, 3, 2_000, 1e-4);
         }
-        // Fewer rows than landmarks, one block exactly, one row more, not a multiple of the lanes, and many landmarks.
+        // Fewer rows than landmarks, one block exactly, one row more, not a multiple of the lanes, and many
+        // landmarks.
         for count in [2, 5, *ROWS.start() * 2, *ROWS.start() * 2 + 1, 777] {
             agree::<f64>(KernelKind::Gaussian, 9, 2, count, 1e-12);
         }

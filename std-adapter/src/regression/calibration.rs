@@ -1,14 +1,16 @@
 //! The [`Confidence`] of a model, measured on the rows that it is fitted to.
 //!
-//! Limits and calibration come from a sample of the training rows, each predicted from all the others: with `φ` its features and
-//! `h = ‖S⁻ᵀφ‖²` its leverage, its residual in a regression without it is `(y - ŷ)/(1 - h)`, and its leverage there is `h/(1 - h)`
-//! (`λ` unchanged; Allen 1974). So no regression is repeated. A row that is a landmark is measured from the other landmarks: its
-//! distance, and its residual `1/(K_CC⁻¹)_ii`. Without these rows the limits would be too low, since diverse landmarks are the rows that
+//! Limits and calibration come from a sample of the training rows, each predicted from all the others: with
+//! `φ` its features and `h = ‖S⁻ᵀφ‖²` its leverage, its residual in a regression without it is
+//! `(y - ŷ)/(1 - h)`, and its leverage there is `h/(1 - h)` (`λ` unchanged; Allen 1974). So no regression is
+//! repeated. A row that is a landmark is measured from the other landmarks: its distance, and its residual
+//! `1/(K_CC⁻¹)_ii`. Without these rows the limits would be too low, since diverse landmarks are the rows that
 //! are farthest from the others. They have no part in the calibration.
 //!
-//! The variance of the Gaussian process ([`dpp_nystrom_core::RidgeRegression`]) is multiplied by one factor, so that 90 % of the
-//! sample are within [`DEVIATIONS`] standard deviations: a ridge that was chosen for prediction is not that of the largest likelihood,
-//! and errors have heavier or lighter tails than a normal law.
+//! The variance of the Gaussian process ([`dpp_nystrom_core::RidgeRegression`]) is multiplied by one factor,
+//! so that 90 % of the sample are within [`DEVIATIONS`] standard deviations: a ridge that was chosen for
+//! prediction is not that of the largest likelihood, and errors have heavier or lighter tails than a normal
+//! law.
 
 use crate::error::Error;
 use crate::linalg::eigen::product;
@@ -134,7 +136,8 @@ impl Near {
     }
 }
 
-/// Return the number that one of `part` rows exceeds, by their weights: of numbers in descending order, each with its weight.
+/// Return the number that one of `part` rows exceeds, by their weights: of numbers in descending order, each
+/// with its weight.
 fn exceeded(column: &[(f64, f64)], part: f64) -> f64 {
     let all: f64 = column.iter().map(|(_, weight)| weight).sum();
     let mut above = 0.0;
@@ -145,8 +148,8 @@ fn exceeded(column: &[(f64, f64)], part: f64) -> f64 {
     found.or(column.last()).map_or(f64::NAN, |(number, _)| *number)
 }
 
-/// Measure the confidence of a regression on its rows, in standard deviations of the target. `weights` are those of the kernel. None for
-/// fewer than [`FEWEST`] rows beside the landmarks, or without a ridge.
+/// Measure the confidence of a regression on its rows, in standard deviations of the target. `weights` are
+/// those of the kernel. None for fewer than [`FEWEST`] rows beside the landmarks, or without a ridge.
 pub(crate) fn measure<T: Lane + RealField>(
     input: Input<'_, T>,
     landmarks: &Landmarks<'_, T, Ground<'_, T>>,

@@ -7,12 +7,13 @@
 //! | 12 to 15 | CRC-32 of the content, little-endian |
 //! | 16 on | the content, in postcard's format: the fit's key, the completed rounds, and the accumulators' values |
 //!
-//! Accumulators are stored exactly, and rows are processed in the same order in a resumed fit, so the model is the same
-//! bit for bit. A checkpoint is written to a temporary file and then renamed, so that a killed fit leaves either a
-//! complete checkpoint or none.
+//! Accumulators are stored exactly, and rows are processed in the same order in a resumed fit, so the model
+//! is the same bit for bit. A checkpoint is written to a temporary file and then renamed, so that a killed
+//! fit leaves either a complete checkpoint or none.
 //!
-//! A [`Key`] is made of what the regression itself takes, and not of the options that led to it: whatever changes rows, targets,
-//! partition, landmarks or kernel changes the key, however it came about. Version 1 did not know the partition, and is refused.
+//! A [`Key`] is made of what the regression itself takes, and not of the options that led to it: whatever
+//! changes rows, targets, partition, landmarks or kernel changes the key, however it came about. Version 1
+//! did not know the partition, and is refused.
 
 use crate::data::source::RowSource;
 use crate::error::{
@@ -38,8 +39,8 @@ use std::{fs, io};
 const FRAME: Frame =
     Frame { magic: b"dppnyckp", version: 2, latest: 2, length: Length::None, followed: false };
 
-/// More than the bytes of a [`Key`] and of the number of rounds and parts, and the numbers that as many bytes as those of the
-/// lengths of a part make.
+/// More than the bytes of a [`Key`] and of the number of rounds and parts, and the numbers that as many bytes
+/// as those of the lengths of a part make.
 const KEY: usize = 256;
 const LENGTHS: usize = 4;
 
@@ -63,7 +64,8 @@ impl Checkpoint {
         self.resumed
     }
 
-    /// Remove the file after a completed fit. Any other file that has taken its name, such as the model, is kept.
+    /// Remove the file after a completed fit. Any other file that has taken its name, such as the model, is
+    /// kept.
     ///
     /// # Errors
     /// `ErrorKind::File`.
@@ -100,8 +102,8 @@ const PARTS: [&str; 9] = [
 struct Key([u32; PARTS.len()]);
 
 impl Key {
-    /// Nothing is left out by `..` here: what a regression takes besides must be given a place before this compiles. With the ridge given,
-    /// the parts are folds only if some are `left_out`.
+    /// Nothing is left out by `..` here: what a regression takes besides must be given a place before this
+    /// compiles. With the ridge given, the parts are folds only if some are `left_out`.
     fn of<T: Scalar>(
         source: &dyn RowSource,
         input: &Input<'_, T>,
@@ -166,8 +168,8 @@ pub(crate) struct Rounds<'s> {
 }
 
 impl<'s> Rounds<'s> {
-    /// Check this source and write this checkpoint, which belongs to the regression of this input of the source, and to those without
-    /// each of the folds `left_out`.
+    /// Check this source and write this checkpoint, which belongs to the regression of this input of the
+    /// source, and to those without each of the folds `left_out`.
     pub(crate) fn new<T: Scalar>(
         source: &'s dyn RowSource,
         checkpoint: Option<&'s mut Checkpoint>,
@@ -180,8 +182,8 @@ impl<'s> Rounds<'s> {
         Self { source: Some(source), checkpoint: checkpoint.map(kept) }
     }
 
-    /// Restore the state of an earlier run and return the number of completed rounds, after which `seen` rows must be
-    /// accumulated.
+    /// Restore the state of an earlier run and return the number of completed rounds, after which `seen` rows
+    /// must be accumulated.
     pub(crate) fn resume(
         &mut self,
         accumulators: &mut [RidgeRegression<'_, f64>],
@@ -312,7 +314,8 @@ mod tests {
         Prepared::new(table, None, 1).unwrap()
     }
 
-    /// With the ridge given the parts are folds if some are left out, and ranges of the rows otherwise: ten of either here.
+    /// With the ridge given the parts are folds if some are left out, and ranges of the rows otherwise: ten
+    /// of either here.
     #[test]
     fn parts_that_are_folds_are_not_resumed_as_ranges() {
         const ROWS: usize = 2_000;

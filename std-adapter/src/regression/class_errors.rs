@@ -9,7 +9,8 @@ use dpp_nystrom_core::Class;
 /// The largest number of rows from which the temperature is learned: one number does not gain from more.
 const CALIBRATED: usize = 1 << 16;
 
-/// How well rows are classified that had no part in the weights. Shares and means are over the weights of the rows.
+/// How well rows are classified that had no part in the weights. Shares and means are over the weights of the
+/// rows.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ClassErrors {
@@ -38,8 +39,8 @@ impl ClassTally {
         Self { confusion: vec![vec![0; classes]; classes], weights: vec![[0.0; 2]; classes], losses: 0.0 }
     }
 
-    /// Count a row of the class `own` that is taken for the class `taken`, and its log-loss, `-ln p` of its own class. A class past the
-    /// last is not counted.
+    /// Count a row of the class `own` that is taken for the class `taken`, and its log-loss, `-ln p` of its
+    /// own class. A class past the last is not counted.
     pub fn add(&mut self, own: usize, taken: usize, log_loss: f64) {
         self.add_weighted(own, taken, log_loss, 1.0);
     }
@@ -82,8 +83,8 @@ pub(crate) struct Classed {
     pub(crate) wrong: Vec<f64>,
 }
 
-/// Return the errors of outputs, in standard deviations of the indicators, row by row, that were predicted without the rows, or without
-/// their folds.
+/// Return the errors of outputs, in standard deviations of the indicators, row by row, that were predicted
+/// without the rows, or without their folds.
 ///
 /// # Errors
 /// `ErrorKind::Data` for an output that is not finite.

@@ -1,24 +1,27 @@
 //! Cross-validation of the ridge at the cost of one decomposition.
 //!
-//! Each fold is an accumulator ([`dpp_nystrom_core::RidgeRegression`]): the triangle `[R q; 0 r]` of its rows, with a column
-//! `[q; r]` for each target. The error of weights `β` on it is `‖Rβ - q‖² + ‖r‖²`, summed over the targets. No product `RᵀR` is
-//! formed.
+//! Each fold is an accumulator ([`dpp_nystrom_core::RidgeRegression`]): the triangle `[R q; 0 r]` of its
+//! rows, with a column `[q; r]` for each target. The error of weights `β` on it is `‖Rβ - q‖² + ‖r‖²`, summed
+//! over the targets. No product `RᵀR` is formed.
 //!
 //! # All ridges
 //!
-//! The triangle of all rows is decomposed once, `U B Vᵀ` ([`Bidiagonal`]). Let `B_λ` be the triangle of `[B; √λ I]`, which takes
-//! `O(c)`, `C = RV` that of the fold in the basis, and `E = C B_λ⁻¹`. Without the fold, the normal equations are those of
-//! `B_λᵀ (I - EᵀE) B_λ`, and `I - EᵀE` is close to the identity: a fold is a tenth of the rows. So the change of the weights,
-//! `(I - EᵀE)⁻¹ Eᵀe` for the residuals `e` of the fold under the weights of all rows, takes some ten steps of conjugate gradients
-//! (Hestenes and Stiefel 1952; Golub and Van Loan §11.3), of `2c²` multiply-adds for each ridge, in products of matrices. What
-//! is subtracted is relative to the identity, so the condition of the features does not matter; rows in directions that the
-//! other folds hardly have do, and there, or if the steps do not suffice, each fold is left out as follows.
+//! The triangle of all rows is decomposed once, `U B Vᵀ` ([`Bidiagonal`]). Let `B_λ` be the triangle of
+//! `[B; √λ I]`, which takes `O(c)`, `C = RV` that of the fold in the basis, and `E = C B_λ⁻¹`. Without the
+//! fold, the normal equations are those of `B_λᵀ (I - EᵀE) B_λ`, and `I - EᵀE` is close to the identity: a
+//! fold is a tenth of the rows. So the change of the weights, `(I - EᵀE)⁻¹ Eᵀe` for the residuals `e` of the
+//! fold under the weights of all rows, takes some ten steps of conjugate gradients (Hestenes and Stiefel
+//! 1952; Golub and Van Loan §11.3), of `2c²` multiply-adds for each ridge, in products of matrices. What is
+//! subtracted is relative to the identity, so the condition of the features does not matter; rows in
+//! directions that the other folds hardly have do, and there, or if the steps do not suffice, each fold is
+//! left out as follows.
 //!
 //! # One fold after another
 //!
-//! The sums of all folds but one are found by halving: the sum outside a half is passed down to it. For `k` folds this
-//! takes about `k log₂ k` sums (33 for ten) instead of `k²`, of `2c³/3` operations each, and memory for `log₂ k` triangles
-//! per thread beside the folds. Each sum is decomposed, and gives the weights of every ridge.
+//! The sums of all folds but one are found by halving: the sum outside a half is passed down to it. For `k`
+//! folds this takes about `k log₂ k` sums (33 for ten) instead of `k²`, of `2c³/3` operations each, and
+//! memory for `log₂ k` triangles per thread beside the folds. Each sum is decomposed, and gives the weights
+//! of every ridge.
 //!
 //! The result does not depend on the number of threads.
 
@@ -124,7 +127,8 @@ impl Triangle {
     /// Write the triangle to an accumulator, which counts these rows.
     ///
     /// # Errors
-    /// `ErrorKind::Regression` for an accumulator of another number of features, or numbers that are not finite.
+    /// `ErrorKind::Regression` for an accumulator of another number of features, or numbers that are not
+    /// finite.
     pub(crate) fn restore<T: Scalar>(
         &self,
         rows: u64,
@@ -153,7 +157,8 @@ impl Triangle {
         Basis::of_triangle(self.square(), self.targets())
     }
 
-    /// Whether the rows determine the weights without a ridge: no pivot is at most `rounding` times the largest.
+    /// Whether the rows determine the weights without a ridge: no pivot is at most `rounding` times the
+    /// largest.
     fn is_regular(&self, rounding: f64) -> bool {
         let c = self.features;
         let pivots = || (0..c).map(|i| self.values[(i, i)].abs());
@@ -161,8 +166,9 @@ impl Triangle {
         pivots().all(|pivot| pivot > floor)
     }
 
-    /// Return the weights of this ridge, a column for each target, and their squared error on the rows, as the core's `solve`
-    /// does, in `2c³/3` operations; `None` without a penalty, or if the weights are not finite: the core then says why.
+    /// Return the weights of this ridge, a column for each target, and their squared error on the rows, as
+    /// the core's `solve` does, in `2c³/3` operations; `None` without a penalty, or if the weights are not
+    /// finite: the core then says why.
     pub(crate) fn solve(&self, ridge: f64) -> Option<(Mat<f64>, f64)> {
         let penalised = Self { values: self.penalised(ridge)?, ..*self };
         let mut weights = penalised.targets().to_owned();
@@ -186,8 +192,9 @@ impl Triangle {
         Some((c as f64 - self.rows * ridge * inverse.squared_norm_l2()).clamp(0.0, c as f64))
     }
 
-    /// Return the triangle `S` of the rows and of `√(Nγ) I`, with a `Qᵀy` in each column after it and what is left below, of length
-    /// `√J`, where `J` is the squared error and `Nγ‖β‖²`. The first `c` pivots are positive. `None` without a penalty.
+    /// Return the triangle `S` of the rows and of `√(Nγ) I`, with a `Qᵀy` in each column after it and what is
+    /// left below, of length `√J`, where `J` is the squared error and `Nγ‖β‖²`. The first `c` pivots are
+    /// positive. `None` without a penalty.
     pub(crate) fn penalised(&self, ridge: f64) -> Option<Mat<f64>> {
         let (c, order) = (self.features, self.values.ncols());
         let penalty = (self.rows * ridge).sqrt();
@@ -203,15 +210,15 @@ impl Triangle {
         Some(penalised)
     }
 
-    /// Return the weights of each target and of each ridge for it, one column each: the core's `solve` for each of them, in
-    /// `O(c³)` for all.
+    /// Return the weights of each target and of each ridge for it, one column each: the core's `solve` for
+    /// each of them, in `O(c³)` for all.
     fn weights(&self, ridges: &[f64]) -> Mat<f64> {
         let penalties: Vec<f64> = ridges.iter().map(|ridge| (self.rows * ridge).sqrt()).collect();
         Bidiagonal::new(self.square(), self.targets()).weights(&penalties)
     }
 
-    /// Return the squared error of each ridge's weights on the rows, summed over the targets: the core's `squared_error`. There are
-    /// as many columns for each target as there are ridges.
+    /// Return the squared error of each ridge's weights on the rows, summed over the targets: the core's
+    /// `squared_error`. There are as many columns for each target as there are ridges.
     pub(crate) fn squared_errors(&self, weights: MatRef<'_, f64>) -> Vec<f64> {
         let (c, targets) = (self.features, self.targets());
         let ridges = weights.ncols() / targets.ncols();
@@ -229,8 +236,9 @@ impl Triangle {
 }
 
 impl Triangle {
-    /// Return the squared error of each `√λ`'s weights without these rows on them, summed over the targets: `c³/2` multiply-adds, and
-    /// `2c²` a step for each `√λ` and target. `all` is the triangle of all rows, and `basis` its `V`. `None` if [`STEPS`] do not suffice.
+    /// Return the squared error of each `√λ`'s weights without these rows on them, summed over the targets:
+    /// `c³/2` multiply-adds, and `2c²` a step for each `√λ` and target. `all` is the triangle of all rows,
+    /// and `basis` its `V`. `None` if [`STEPS`] do not suffice.
     fn errors_without(
         &self,
         all: &Bidiagonal,
@@ -324,8 +332,8 @@ impl Triangle {
     }
 }
 
-/// Steps of conjugate gradients, at most; what their residuals fall to; and the least curvature, against that of all rows, at which
-/// rounding is small enough.
+/// Steps of conjugate gradients, at most; what their residuals fall to; and the least curvature, against that
+/// of all rows, at which rounding is small enough.
 const STEPS: usize = 200;
 const RESIDUAL: f64 = 1e-12;
 const CURVATURE: f64 = 1e-8;
@@ -363,15 +371,16 @@ pub(crate) struct Validated {
     pub(crate) whole: Triangle,
 }
 
-/// Return the squared error over all folds for each ridge, each fold predicted from the others. It is infinite for a
-/// ridge that is too small for the rows: such a ridge is never selected.
+/// Return the squared error over all folds for each ridge, each fold predicted from the others. It is
+/// infinite for a ridge that is too small for the rows: such a ridge is never selected.
 ///
-/// Errors agree with the core's `solve` and `squared_error` to rounding amplified by the condition of the penalised
-/// triangle, `max ‖φ‖ / √γ`: a relative 10⁻¹⁰ for γ = 10⁻¹⁰; and to 10⁻⁸ for a fold with directions of its own.
+/// Errors agree with the core's `solve` and `squared_error` to rounding amplified by the condition of the
+/// penalised triangle, `max ‖φ‖ / √γ`: a relative 10⁻¹⁰ for γ = 10⁻¹⁰; and to 10⁻⁸ for a fold with directions
+/// of its own.
 ///
 /// # Errors
-/// `ErrorKind::Data` for fewer than two folds; `ErrorKind::Regression` for folds of different features, for a ridge that is
-/// negative or not finite, and if all rows are in one fold; `ErrorKind::Cancelled`.
+/// `ErrorKind::Data` for fewer than two folds; `ErrorKind::Regression` for folds of different features, for a
+/// ridge that is negative or not finite, and if all rows are in one fold; `ErrorKind::Cancelled`.
 pub(crate) fn cross_validate_folds<T: Scalar>(
     folds: &[RidgeRegression<'_, T>],
     ridges: &[f64],
@@ -448,7 +457,8 @@ pub(crate) fn weights_without_folds<T: Scalar>(
     Ok(each_left_out(folds, &[ridge], &weights, observer)?.0)
 }
 
-/// Return for each fold what `visit` finds from the triangle of the others and its own, and the triangle of all rows.
+/// Return for each fold what `visit` finds from the triangle of the others and its own, and the triangle of
+/// all rows.
 ///
 /// # Errors
 /// Those of [`cross_validate_folds`].
@@ -519,7 +529,8 @@ fn steps_to_leave_out(folds: usize) -> u64 {
     }
 }
 
-/// Return for each of these folds what `visit` finds from the other folds with the rows outside, and from its own.
+/// Return for each of these folds what `visit` finds from the other folds with the rows outside, and from its
+/// own.
 fn leave_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + Sync, A: Send>(
     folds: &[F],
     outside: &Triangle,

@@ -1,12 +1,13 @@
 //! Distributed kernel ridge regression: accumulate parts of the rows anywhere and merge them.
 //!
 //! Each thread, process or machine accumulates its rows by the same [`FitSpec`] and sends its accumulator:
-//! `c(c + 3)/2 + 2` numbers, independent of the number of rows. Accumulators merge in any order, and the result equals a
-//! fit of all rows in one place, up to rounding. A spec and its accumulators serialise to bytes; the bytes of an
-//! accumulator hold the digest of its spec ([`dpp_nystrom_core::RidgeRegression::write_state`]).
+//! `c(c + 3)/2 + 2` numbers, independent of the number of rows. Accumulators merge in any order, and the
+//! result equals a fit of all rows in one place, up to rounding. A spec and its accumulators serialise to
+//! bytes; the bytes of an accumulator hold the digest of its spec
+//! ([`dpp_nystrom_core::RidgeRegression::write_state`]).
 //!
-//! The result does not depend on how rows are split into parts. The fold of a row is a hash of its values and the seed
-//! ([`draw`]), so the same rows in another order or in other parts give the same folds.
+//! The result does not depend on how rows are split into parts. The fold of a row is a hash of its values and
+//! the seed ([`draw`]), so the same rows in another order or in other parts give the same folds.
 //!
 //! ```
 //! use dpp_nystrom::data::Scaler;
@@ -268,8 +269,8 @@ impl FitSpec {
     ///
     /// # Errors
     /// `ErrorKind::Argument` unless there is a column for each feature and all are of one length;
-    /// `ErrorKind::Regression` with the row and column of a value that is not finite, the target being the last column, and
-    /// for accumulators of another number of folds. `accumulated` is then unchanged.
+    /// `ErrorKind::Regression` with the row and column of a value that is not finite, the target being the
+    /// last column, and for accumulators of another number of folds. `accumulated` is then unchanged.
     pub fn accumulate(
         &self,
         accumulated: &mut Folds,

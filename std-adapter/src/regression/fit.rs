@@ -29,12 +29,11 @@ pub struct Fitted {
     pub model: Model,
     /// The number of landmarks dropped because they are linearly dependent under this kernel.
     pub dependent: usize,
-    /// Root mean squared error over the folds, or of leaving out each row, in standard deviations of the target, if the
-    /// ridge was chosen by it.
-    /// Of several targets, over all of them.
+    /// Root mean squared error over the folds, or of leaving out each row, in standard deviations of the
+    /// target, if the ridge was chosen by it. Of several targets, over all of them.
     pub validation_nrmse: Option<f64>,
-    /// Each ridge that was compared, with its root mean squared error, as [`validation_nrmse`](Self::validation_nrmse) is that of
-    /// the ridge that was chosen.
+    /// Each ridge that was compared, with its root mean squared error, as
+    /// [`validation_nrmse`](Self::validation_nrmse) is that of the ridge that was chosen.
     pub ridge_errors: Vec<(f64, f64)>,
     /// The errors of classes, each row predicted without its fold.
     pub class_errors: Option<ClassErrors>,
@@ -49,13 +48,14 @@ pub struct Fitted {
 /// Costs `O(N c²)` multiply-adds and `O(c²)` memory, plus a byte per row if the ridge is cross-validated. An
 /// interrupted fit resumes from its checkpoint and yields the same model bit for bit.
 ///
-/// Several targets, or classes, share landmarks, factor and ridge. The ridge has the least sum of squared errors over the standardised
-/// targets, so that no target's units, and no frequent class, outweigh the others. Classes are told apart by their indicators, one against
-/// the rest; folds are stratified, and a second pass over the rows measures [`ClassErrors`] and the temperature of probabilities.
+/// Several targets, or classes, share landmarks, factor and ridge. The ridge has the least sum of squared
+/// errors over the standardised targets, so that no target's units, and no frequent class, outweigh the
+/// others. Classes are told apart by their indicators, one against the rest; folds are stratified, and a
+/// second pass over the rows measures [`ClassErrors`] and the temperature of probabilities.
 ///
 /// # Errors
-/// `ErrorKind::Data` for no target or a constant one, `ErrorKind::Landmarks`, `ErrorKind::Regression`, `ErrorKind::Memory`,
-/// `ErrorKind::Cancelled`; errors of the source and of the checkpoint.
+/// `ErrorKind::Data` for no target or a constant one, `ErrorKind::Landmarks`, `ErrorKind::Regression`,
+/// `ErrorKind::Memory`, `ErrorKind::Cancelled`; errors of the source and of the checkpoint.
 pub fn fit(
     source: &dyn RowSource,
     landmarks: &LandmarkSet,
@@ -163,7 +163,8 @@ fn fit_in<T: Lane + RealField>(
 
 /// Return the root mean squared error in 10-fold cross-validation, in standard deviations of the target.
 ///
-/// Uses the given ridge or the best of [`ridge_grid`](crate::regression::ridge_grid), in the precision of the rows.
+/// Uses the given ridge or the best of [`ridge_grid`](crate::regression::ridge_grid), in the precision of the
+/// rows.
 ///
 /// # Errors
 /// Those of [`fit`], `ErrorKind::Data` for too few folds.

@@ -43,7 +43,8 @@ impl<'m> Fleet<'m> {
     /// Create the fleet of devices that hold this model in single precision.
     ///
     /// # Errors
-    /// `ErrorKind::Unsupported` for a model of several outputs or of weighted rows, and those of [`Exported::of`](crate::model::export::Exported::of).
+    /// `ErrorKind::Unsupported` for a model of several outputs or of weighted rows, and those of
+    /// [`Exported::of`](crate::model::export::Exported::of).
     pub fn of(model: &'m Model) -> Result<Self, Error> {
         if model.outputs() > 1 {
             return Err(Error(Cause::SeveralTargets { what: "learning on devices" }));
@@ -64,7 +65,8 @@ impl<'m> Fleet<'m> {
         work(&Device { model, landmarks: &landmarks, digest })
     }
 
-    /// Accumulate rows in the device's arithmetic: to predict what a device will compute, or to add the server's own rows.
+    /// Accumulate rows in the device's arithmetic: to predict what a device will compute, or to add the
+    /// server's own rows.
     ///
     /// # Errors
     /// `ErrorKind::Data` without a target, `ErrorKind::Argument` with the row.
@@ -107,9 +109,9 @@ impl<'m> Fleet<'m> {
     /// Read the bytes that a device sent.
     ///
     /// # Errors
-    /// `ErrorKind::Argument` for another number of landmarks or targets; `ErrorKind::Format` for bytes that are truncated, corrupt, too long, of
-    /// another model, or that no rows can have left: under a
-    /// bounded kernel `‖φ‖²` is at most its diagonal, and so is its mean over the rows.
+    /// `ErrorKind::Argument` for another number of landmarks or targets; `ErrorKind::Format` for bytes that
+    /// are truncated, corrupt, too long, of another model, or that no rows can have left: under a bounded
+    /// kernel `‖φ‖²` is at most its diagonal, and so is its mean over the rows.
     pub fn read(&self, bytes: &[u8]) -> Result<Accumulator<f32>, Error> {
         self.on_landmarks(|device| {
             let header = StateHeader::read(bytes)?;

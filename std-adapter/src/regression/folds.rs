@@ -16,7 +16,8 @@ pub(crate) enum Deal<'a> {
     Rows,
     /// The rows of each class apart: folds are stratified.
     Classes(TargetRows<'a>),
-    /// The rows of each group together, the largest groups first, each to the fold with the fewest rows. Rows count by their weight.
+    /// The rows of each group together, the largest groups first, each to the fold with the fewest rows. Rows
+    /// count by their weight.
     Groups(&'a [u32], Weights<'a>),
     /// Contiguous blocks of rows, without gaps between them.
     Time,
@@ -81,8 +82,9 @@ impl<'a> Deal<'a> {
     }
 }
 
-/// Return the fold of each of `rows` rows: one of [`FOLDS`], or of as many as there are rows if these are fewer. Every
-/// run of that many consecutive rows contains each fold once, in random order, so folds stay balanced in sorted files.
+/// Return the fold of each of `rows` rows: one of [`FOLDS`], or of as many as there are rows if these are
+/// fewer. Every run of that many consecutive rows contains each fold once, in random order, so folds stay
+/// balanced in sorted files.
 pub(crate) fn deal_folds(rows: usize, seed: u64) -> impl Iterator<Item = u8> + Clone {
     let folds = FOLDS.min(rows);
     let mut random = stream(seed, RngStream::Folds);

@@ -9,12 +9,14 @@ use std::collections::BTreeSet;
 /// The minimum number of rows of which some are left out.
 const FEWEST: usize = 20;
 
-/// Folds are left out until they have so many rows and groups; at most [`MOST_PARTS`], so that seven tenths are left to choose by.
+/// Folds are left out until they have so many rows and groups; at most [`MOST_PARTS`], so that seven tenths
+/// are left to choose by.
 const WANTED_ROWS: usize = 120;
 const WANTED_GROUPS: usize = 3;
 const MOST_PARTS: usize = 3;
 
-/// The maximum number of rows of a fold that are predicted: their standard error is below 1 % of an error with normal residuals.
+/// The maximum number of rows of a fold that are predicted: their standard error is below 1 % of an error
+/// with normal residuals.
 const MOST_ROWS: usize = 1 << 14;
 
 /// Rows, and what models predict that had no part in them.
@@ -39,7 +41,8 @@ pub(crate) struct LeftOut {
 }
 
 impl LeftOut {
-    /// Choose folds of a source: those of a [`fit`](crate::regression::fit) with this seed. `Err` says why there are none.
+    /// Choose folds of a source: those of a [`fit`](crate::regression::fit) with this seed. `Err` says why
+    /// there are none.
     pub(crate) fn of(source: &dyn RowSource, seed: u64) -> Result<Self, &'static str> {
         let rows = source.len();
         if rows < FEWEST {
@@ -83,8 +86,8 @@ impl LeftOut {
     }
 }
 
-/// Estimate a mean over rows by their weights, with its standard error: rows of one group, or of a stretch of time, err alike, and count
-/// as one draw. Widened by [`student`]. `None` for fewer than two draws.
+/// Estimate a mean over rows by their weights, with its standard error: rows of one group, or of a stretch of
+/// time, err alike, and count as one draw. Widened by [`student`]. `None` for fewer than two draws.
 pub(crate) fn estimate(values: &[f64], rows: &Prepared) -> Option<Estimate> {
     let (weights, count) = (Weights(rows.weights.as_deref()), values.len());
     let all = weights.sum(count);
@@ -110,9 +113,10 @@ pub(crate) fn estimate(values: &[f64], rows: &Prepared) -> Option<Estimate> {
     Some(Estimate { value: mean, standard_error: widened * variance.sqrt() / all })
 }
 
-/// Return the quantile of Student's t with so many degrees of freedom over the normal one, at 97.5 % (the expansion of Fisher and Cornish
-/// 1960). The variance of `n` draws of kurtosis `κ` has `2n/(κ - 1)` of them (Satterthwaite 1946): few where some rows err far more than
-/// others. A standard error times this covers as often, two of it to either side, as one that is known.
+/// Return the quantile of Student's t with so many degrees of freedom over the normal one, at 97.5 % (the
+/// expansion of Fisher and Cornish 1960). The variance of `n` draws of kurtosis `κ` has `2n/(κ - 1)` of them
+/// (Satterthwaite 1946): few where some rows err far more than others. A standard error times this covers as
+/// often, two of it to either side, as one that is known.
 fn student(freedom: f64) -> f64 {
     const TERMS: [f64; 3] = [1.304_030, 1.440_077, 1.210_365];
     TERMS.iter().fold(0.0, |sum, term| (sum + term) / freedom) + 1.0
@@ -124,8 +128,8 @@ pub(crate) fn root(Estimate { value, standard_error }: Estimate) -> Estimate {
     Estimate { value: root, standard_error: if root > 0.0 { standard_error / (2.0 * root) } else { 0.0 } }
 }
 
-/// Return an estimate of a share of `rows` rows whose standard error is at least that of Agresti and Coull (1998): no error among a few rows
-/// does not mean that there are none.
+/// Return an estimate of a share of `rows` rows whose standard error is at least that of Agresti and Coull
+/// (1998): no error among a few rows does not mean that there are none.
 pub(crate) fn share(found: Estimate, rows: usize) -> Estimate {
     let count = rows as f64 + 4.0;
     let share = (found.value * rows as f64 + 2.0) / count;

@@ -1,14 +1,15 @@
 //! Closed-form leave-one-out residuals of ridge regression, and their rank-one update for an added feature.
 //!
-//! With features `Φ`, one column per row, and regularisation `λ = Nγ`, the hat matrix is `H = Φᵀ(ΦΦᵀ + λI)⁻¹Φ`. The
-//! residual of row `i` in a regression without it is `(y_i - ŷ_i)/(1 - h_ii)` (Allen 1974; `λ` is unchanged for the
-//! remaining `N - 1` rows). With `ΦΦᵀ = VDVᵀ` and `W = (D + λI)^-½ VᵀΦ`, `H = WᵀW`: one eigendecomposition serves all
-//! ridges.
+//! With features `Φ`, one column per row, and regularisation `λ = Nγ`, the hat matrix is
+//! `H = Φᵀ(ΦΦᵀ + λI)⁻¹Φ`. The residual of row `i` in a regression without it is `(y_i - ŷ_i)/(1 - h_ii)`
+//! (Allen 1974; `λ` is unchanged for the remaining `N - 1` rows). With `ΦΦᵀ = VDVᵀ` and
+//! `W = (D + λI)^-½ VᵀΦ`, `H = WᵀW`: one eigendecomposition serves all ridges.
 //!
-//! Adding features with values `B` over all rows, one column each, and the inner products `G`: with `P = I - H`, `V = PB`
-//! and `S = λG + BᵀV = TTᵀ`, block elimination in `ΦΦᵀ + λI` gives the residuals `r - X T⁻¹Vᵀy` and the diagonal
-//! `p_i - ‖x_i‖²`, with `X = V T⁻ᵀ`. Evaluating `q` candidate features, each added alone, costs `2 q N c` multiply-adds
-//! instead of `q N c²`. Further candidates are eliminated from `V` and `S` in the same way, without `Φ`.
+//! Adding features with values `B` over all rows, one column each, and the inner products `G`: with
+//! `P = I - H`, `V = PB` and `S = λG + BᵀV = TTᵀ`, block elimination in `ΦΦᵀ + λI` gives the residuals
+//! `r - X T⁻¹Vᵀy` and the diagonal `p_i - ‖x_i‖²`, with `X = V T⁻ᵀ`. Evaluating `q` candidate features, each
+//! added alone, costs `2 q N c` multiply-adds instead of `q N c²`. Further candidates are eliminated from `V`
+//! and `S` in the same way, without `Φ`.
 
 use crate::error::{Cause, Error};
 use crate::linalg::{
@@ -19,7 +20,8 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_low
 use faer::{Mat, MatRef, Par, Scale};
 use rayon::prelude::*;
 
-/// `1 - h_ii` below this is rounding error: the row has leverage 1 and its leave-one-out residual is undefined.
+/// `1 - h_ii` below this is rounding error: the row has leverage 1 and its leave-one-out residual is
+/// undefined.
 const FREE: f64 = 1e-12;
 
 /// Rows whose residuals are computed together.
@@ -42,7 +44,8 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
-    /// Decompose the triangle `[R q]`, with a `q` for each target, with `RᵀR = ΦΦᵀ` and `Rᵀq = Φy`: `R = USVᵀ`, so `D = S²`. Nothing is squared before.
+    /// Decompose the triangle `[R q]`, with a `q` for each target, with `RᵀR = ΦΦᵀ` and `Rᵀq = Φy`:
+    /// `R = USVᵀ`, so `D = S²`. Nothing is squared before.
     ///
     /// # Errors
     /// `ErrorKind::Landmarks`.
@@ -55,7 +58,8 @@ impl Basis {
         Ok(Self { along, values: values.iter().map(|value| value * value).collect(), vectors })
     }
 
-    /// Return the sum of squared leave-one-out residuals of some rows for each `λ`, from their `VᵀΦ` and a column for each target.
+    /// Return the sum of squared leave-one-out residuals of some rows for each `λ`, from their `VᵀΦ` and a
+    /// column for each target.
     pub(crate) fn squares(
         &self,
         features: MatRef<'_, f64>,
@@ -114,7 +118,8 @@ impl Axes {
         Ok(Self { features: product(vectors.transpose(), features.as_ref()), values })
     }
 
-    /// Return the ridge γ with the least leave-one-out error, and that error, a mean of squares over rows and targets, a column each.
+    /// Return the ridge γ with the least leave-one-out error, and that error, a mean of squares over rows and
+    /// targets, a column each.
     ///
     /// The error is infinite if, at every ridge, some row has leverage 1.
     ///
@@ -174,8 +179,8 @@ pub(crate) struct Fitted {
 }
 
 impl Fitted {
-    /// Fit the regression with regularisation `λ` to features given as one column per row: `N c²`. A `λ` at the level of
-    /// rounding counts as that.
+    /// Fit the regression with regularisation `λ` to features given as one column per row: `N c²`. A `λ` at
+    /// the level of rounding counts as that.
     ///
     /// # Errors
     /// `ErrorKind::Regression` for features that are not finite.
@@ -228,8 +233,8 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Return the regression with the features `added`, and the candidates `kept`: for `p` added and `q` kept features
-    /// `N p (p/2 + q)` multiply-adds. `None` if the added features are dependent.
+    /// Return the regression with the features `added`, and the candidates `kept`: for `p` added and `q` kept
+    /// features `N p (p/2 + q)` multiply-adds. `None` if the added features are dependent.
     pub(crate) fn with(&self, added: &[usize], kept: &[usize]) -> Option<Self> {
         let pick = |of: &[usize]| Mat::from_fn(self.left.nrows(), of.len(), |i, k| self.left[(i, of[k])]);
         let normal =
@@ -343,7 +348,8 @@ mod tests {
         }
     }
 
-    /// The basis of the triangle gives the errors of refitting, for rows in several blocks, down to tiny ridges.
+    /// The basis of the triangle gives the errors of refitting, for rows in several blocks, down to tiny
+    /// ridges.
     #[test]
     fn the_triangle_is_enough_for_all_ridges() {
         let (features, targets) = made_up(4, 23);
@@ -367,8 +373,8 @@ mod tests {
         }
     }
 
-    /// Features added at once, then one more, with inner products that are not the identity: those of `A Φ`, which spans what
-    /// `Φ` does, are `A Aᵀ`.
+    /// Features added at once, then one more, with inner products that are not the identity: those of `A Φ`,
+    /// which spans what `Φ` does, are `A Aᵀ`.
     #[test]
     fn more_features_are_refitting_with_them() {
         let (features, targets) = made_up(7, 31);
@@ -385,7 +391,8 @@ mod tests {
                 let candidates = fitted.candidates(&pool, &inner, &targets);
                 for added in [vec![], vec![2], vec![3, 0]] {
                     let next = candidates.with(&added, &[1]).unwrap();
-                    // An orthonormal basis of the features added and the candidate: the triangle of their inner products.
+                    // An orthonormal basis of the features added and the candidate: the triangle of their
+                    // inner products.
                     let chosen = [&added[..], &[1]].concat();
                     let mut triangle =
                         Mat::from_fn(chosen.len(), chosen.len(), |i, j| inner[(chosen[i], chosen[j])]);

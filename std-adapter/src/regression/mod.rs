@@ -1,7 +1,7 @@
 //! Kernel ridge regression on landmarks: fits, folds, accumulators, cross-validation, distributed rows.
 //!
-//! [`fit`] fits a model to rows in one place. Rows in other places are accumulated there by a [`FitSpec`], and devices
-//! accumulate rows on an exported model ([`Fleet`]). All of them exchange [`Accumulator`]s.
+//! [`fit`] fits a model to rows in one place. Rows in other places are accumulated there by a [`FitSpec`],
+//! and devices accumulate rows on an exported model ([`Fleet`]). All of them exchange [`Accumulator`]s.
 
 pub(crate) mod accumulator;
 pub(crate) mod admission;

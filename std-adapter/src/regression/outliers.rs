@@ -1,10 +1,11 @@
 //! The states of a fleet, compared with each other before they are merged.
 //!
-//! A state has sums and no rows, and whoever forges one can compute its checksum. What [`RidgeRegression::read_state`] and
-//! [`Fleet::read`](crate::regression::Fleet::read) refuse are sums that no rows have. What is left is compared over devices:
+//! A state has sums and no rows, and whoever forges one can compute its checksum. What
+//! [`RidgeRegression::read_state`] and [`Fleet::read`](crate::regression::Fleet::read) refuse are sums that
+//! no rows have. What is left is compared over devices:
 //!
-//! 1. the mean square of the features, which is the kernel's diagonal less the residual of the landmarks: far too low for rows
-//!    unlike those of all others, and for a count of rows that is too high;
+//! 1. the mean square of the features, which is the kernel's diagonal less the residual of the landmarks: far
+//!    too low for rows unlike those of all others, and for a count of rows that is too high;
 //! 2. the mean square of the target;
 //! 3. the error of the fleet's present model, which no device has a part in;
 //! 4. the error of the model that all other devices give;
@@ -39,8 +40,8 @@ pub struct Examined {
     pub target: f64,
     /// Root mean squared error of the fleet's model on the rows, in standard deviations of the target.
     pub nrmse: f64,
-    /// That of the model of all other devices that are not outliers; `None` for an outlier by another figure, and if there is no
-    /// other device.
+    /// That of the model of all other devices that are not outliers; `None` for an outlier by another figure,
+    /// and if there is no other device.
     pub others_nrmse: Option<f64>,
     /// How far the device moves the predictions of the merged model on the others' rows, in standard
     /// deviations of the target.
@@ -91,8 +92,8 @@ const FAR_OF_FEW: f64 = 100.0;
 const DEVIATIONS: f64 = 6.0;
 const NORMAL: f64 = 1.4826;
 
-/// Examine the states of devices. `weights` are those of the fleet's model on the features, and `error` its mean squared error
-/// in training.
+/// Examine the states of devices. `weights` are those of the fleet's model on the features, and `error` its
+/// mean squared error in training.
 ///
 /// # Errors
 /// `ErrorKind::Cancelled`, `ErrorKind::Memory`.
@@ -220,7 +221,8 @@ fn alone<T: Scalar>(
     })
 }
 
-/// Mark the devices whose figure is far above the median of those that count, and of `more`. Return whether there are any.
+/// Mark the devices whose figure is far above the median of those that count, and of `more`. Return whether
+/// there are any.
 fn mark(examined: &mut [Examined], what: Outlier, figures: &[f64], more: Option<f64>) -> bool {
     let with = examined.iter().zip(figures).filter(|(one, figure)| counts(one) && !figure.is_nan());
     let logarithms: Vec<f64> = with.map(|(_, &figure)| logarithm(figure)).collect();

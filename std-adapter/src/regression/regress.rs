@@ -1,11 +1,11 @@
 //! Multi-threaded ridge regression on landmarks over all rows.
 //!
 //! Rows are split into a number of parts that does not depend on the number of threads. Each part has its own
-//! accumulator, and accumulators are merged in order, so results are reproducible on any machine. Threads work on
-//! different parts, or share the work of one where parts are few or large ([`crate::regression::blocked_qr`]). A sample of all rows
-//! is read once more, for the triangle by which the first rows of each part are whitened. Cross-validation
-//! needs no second pass: the parts are then the folds, and all follows from their accumulators
-//! ([`crate::regression::cross_validation`]).
+//! accumulator, and accumulators are merged in order, so results are reproducible on any machine. Threads
+//! work on different parts, or share the work of one where parts are few or large
+//! ([`crate::regression::blocked_qr`]). A sample of all rows is read once more, for the triangle by which the
+//! first rows of each part are whitened. Cross-validation needs no second pass: the parts are then the folds,
+//! and all follows from their accumulators ([`crate::regression::cross_validation`]).
 
 use crate::approximation::features::independent_points;
 use crate::error::{Cause, Error};
@@ -54,8 +54,8 @@ const ROUND_OF_RANK: usize = 16;
 const OF_PART: usize = 200;
 const PARTS: usize = 16;
 
-/// With fewer parts, or with this many landmarks, all threads share the work of one part, and there is one block of
-/// `O(c²)` memory instead of one per thread.
+/// With fewer parts, or with this many landmarks, all threads share the work of one part, and there is one
+/// block of `O(c²)` memory instead of one per thread.
 const FEW: usize = 4;
 pub(crate) const LARGE: usize = 2_048;
 
@@ -129,11 +129,13 @@ pub(crate) fn regress<T: Lane + RealField>(
     regress_without(input, ridges, seed, rounds, (measured, &[]), observer)
 }
 
-/// Fit weights to the rows: `c` kernel evaluations and `O(c²)` per row, then `O(c³)`; and [`measure`] on a sample of them how far they can
-/// be relied on, if it is asked for. Weights without each of the folds `left_out` follow from the sums of the others: `O(c³)` each.
+/// Fit weights to the rows: `c` kernel evaluations and `O(c²)` per row, then `O(c³)`; and [`measure`] on a
+/// sample of them how far they can be relied on, if it is asked for. Weights without each of the folds
+/// `left_out` follow from the sums of the others: `O(c³)` each.
 ///
 /// # Errors
-/// `ErrorKind::Landmarks`, `ErrorKind::Regression` with the core's reason, `ErrorKind::Memory`, `ErrorKind::Cancelled`.
+/// `ErrorKind::Landmarks`, `ErrorKind::Regression` with the core's reason, `ErrorKind::Memory`,
+/// `ErrorKind::Cancelled`.
 pub(crate) fn regress_without<T: Lane + RealField>(
     input: Input<'_, T>,
     ridges: &Candidates,
@@ -308,7 +310,8 @@ pub(crate) fn regress_without<T: Lane + RealField>(
 /// Rows for each of a pilot, at least.
 const OF_PILOT: usize = 2;
 
-/// Return the pilot of a sample of the rows for parts that have none, if there are rows enough that it saves time.
+/// Return the pilot of a sample of the rows for parts that have none, if there are rows enough that it saves
+/// time.
 fn pilot_of<T: Lane + RealField>(
     input: Input<'_, T>,
     landmarks: &Landmarks<'_, T, Ground<'_, T>>,
@@ -345,8 +348,8 @@ fn pilot_of<T: Lane + RealField>(
     }
 }
 
-/// Return the sum of squared leave-one-out residuals over the targets for each ridge, in a second pass over the rows that the parts have
-/// accumulated: `3c²/2` multiply-adds a row.
+/// Return the sum of squared leave-one-out residuals over the targets for each ridge, in a second pass over
+/// the rows that the parts have accumulated: `3c²/2` multiply-adds a row.
 fn leave_one_out<T: Lane + RealField>(
     input: Input<'_, T>,
     landmarks: &Landmarks<'_, T, Ground<'_, T>>,
@@ -386,8 +389,9 @@ fn leave_one_out<T: Lane + RealField>(
     Ok(ridges.iter().copied().zip(sum_of(&blocks, ridges.len())).collect())
 }
 
-/// Return the outputs of a regression without the fold of each row, in standard deviations of the targets, row by row: in a second
-/// pass over the rows, `c²/2` multiply-adds and `c` for each target. `weights` are those of the features without each fold.
+/// Return the outputs of a regression without the fold of each row, in standard deviations of the targets,
+/// row by row: in a second pass over the rows, `c²/2` multiply-adds and `c` for each target. `weights` are
+/// those of the features without each fold.
 fn predict_held_out<T: Lane + RealField>(
     input: Input<'_, T>,
     landmarks: &Landmarks<'_, T, Ground<'_, T>>,
@@ -465,11 +469,12 @@ fn numbers_fitted<A: Scalar>(parts: &[RidgeRegression<'_, A>]) -> f64 {
     parts.iter().map(|part| part.effective_rows().to_f64() * part.targets() as f64).sum()
 }
 
-/// Solve the regression over all parts, which are the folds if the ridge is cross-validated, for the feature weights, one target
-/// after the other. The first part becomes the sum of all.
+/// Solve the regression over all parts, which are the folds if the ridge is cross-validated, for the feature
+/// weights, one target after the other. The first part becomes the sum of all.
 ///
 /// # Errors
-/// `ErrorKind::Unsupported` for leave-one-out in folds, `ErrorKind::Data` for too few folds, `ErrorKind::Regression`, `ErrorKind::Cancelled`.
+/// `ErrorKind::Unsupported` for leave-one-out in folds, `ErrorKind::Data` for too few folds,
+/// `ErrorKind::Regression`, `ErrorKind::Cancelled`.
 pub(crate) fn solve<A: Scalar>(
     parts: &mut [RidgeRegression<'_, A>],
     ridges: &Candidates,
@@ -557,8 +562,8 @@ fn kernel_weights<T: Scalar, G: GroundSet<T> + ?Sized>(
     Ok(weights)
 }
 
-/// Fit weights to the rows of all parts but one, and return them with their ridge. It is chosen by these parts alone, as folds, also where it
-/// is chosen by leaving out rows.
+/// Fit weights to the rows of all parts but one, and return them with their ridge. It is chosen by these
+/// parts alone, as folds, also where it is chosen by leaving out rows.
 fn without_part<T: Scalar, G: GroundSet<T> + ?Sized>(
     nystrom: &Nystrom<'_, '_, T, G>,
     parts: &mut [RidgeRegression<'_, f64>],
@@ -585,7 +590,8 @@ fn without_part<T: Scalar, G: GroundSet<T> + ?Sized>(
     found
 }
 
-/// Return the part of each fold: those that are left out have one of their own, and the others share up to `most`.
+/// Return the part of each fold: those that are left out have one of their own, and the others share up to
+/// `most`.
 fn together(left_out: &[u8], most: usize) -> [u8; FOLDS] {
     let others = most.min(FOLDS.saturating_sub(left_out.len())).max(1);
     let (mut alone, mut shared) = (others.., (0..others).cycle());
@@ -619,7 +625,8 @@ mod tests {
     use dpp_nystrom_host::simd::lane::Lane;
     use faer::{Mat, traits::RealField};
 
-    /// Compare the leave-one-out errors of a fit with those of its features, times the square roots of the weights.
+    /// Compare the leave-one-out errors of a fit with those of its features, times the square roots of the
+    /// weights.
     fn leave_one_out_agrees<T: Lane + RealField>(
         (rows, c): (usize, usize),
         sigma: f64,
@@ -648,7 +655,8 @@ mod tests {
         let candidates = Candidates::BestLeaveOneOut(ridges.to_vec());
         let found = regress(input, &candidates, 0, &mut Rounds::default(), false, &NoObserver).unwrap();
 
-        // The core's features, in the same precision: that of the factor's small pivots decides on what the penalty acts.
+        // The core's features, in the same precision: that of the factor's small pivots decides on what the
+        // penalty acts.
         let ground = Points::new(&landmarks, 2, kernel).unwrap();
         let mut memory = Heap::new(c).unwrap();
         let members = independent_points(&ground, &mut memory).unwrap();
@@ -682,7 +690,8 @@ mod tests {
         leave_one_out_agrees::<f64>((700, 60), 0.7, None, &ridges[4..], 1e-5);
         let weights = normalised((0..2_000).map(|row| 1.0 + f64::from(row * row % 7)).collect());
         leave_one_out_agrees::<f64>((2_000, 30), 1.0, Some(&weights), &ridges, 1e-5);
-        // Two orders of the substitution differ by √ε times the weights, some 3e-4, which rows of high leverage amplify.
+        // Two orders of the substitution differ by √ε times the weights, some 3e-4, which rows of high
+        // leverage amplify.
         leave_one_out_agrees::<f32>((2_000, 30), 1.0, None, &ridges[8..], 1e-2);
         leave_one_out_agrees::<f32>((2_000, 30), 1.0, Some(&weights), &ridges[8..], 1e-2);
     }

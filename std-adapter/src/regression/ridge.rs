@@ -18,8 +18,8 @@ pub enum Ridge {
     Value(f64),
     /// The value of [`ridge_grid`] with the least error in 10-fold cross-validation.
     CrossValidated,
-    /// The value of [`ridge_grid`] with the least leave-one-out error on the same landmarks, exactly. This reads all rows
-    /// twice, and the second time takes `N c²` multiply-adds, and `2 N c` for each value.
+    /// The value of [`ridge_grid`] with the least leave-one-out error on the same landmarks, exactly. This
+    /// reads all rows twice, and the second time takes `N c²` multiply-adds, and `2 N c` for each value.
     LeaveOneOut,
 }
 

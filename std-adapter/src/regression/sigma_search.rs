@@ -1,10 +1,11 @@
 //! Selection of the bandwidth.
 //!
-//! Cross-validation has two stages. The first compares the values of [`SIGMA_GRID`] on up to [`SAMPLE`] rows and
-//! [`SKETCH`] landmarks by the leave-one-out error, from distances that are computed once and take at most 2.4 MB. More rows
-//! and landmarks can have another optimum. So the second compares the best value and its neighbours by what the fit
-//! itself will do: landmarks are selected anew for each bandwidth, and the 10-fold error is computed on all rows. No
-//! distances are kept there: with `d` features they take `d` of some `2.5 c + d` operations per entry.
+//! Cross-validation has two stages. The first compares the values of [`SIGMA_GRID`] on up to [`SAMPLE`] rows
+//! and [`SKETCH`] landmarks by the leave-one-out error, from distances that are computed once and take at
+//! most 2.4 MB. More rows and landmarks can have another optimum. So the second compares the best value and
+//! its neighbours by what the fit itself will do: landmarks are selected anew for each bandwidth, and the
+//! 10-fold error is computed on all rows. No distances are kept there: with `d` features they take `d` of
+//! some `2.5 c + d` operations per entry.
 
 use crate::approximation::{features::columns, features::independent_points, landmark_set::LandmarkSet};
 use crate::data::{prepared::Prepared, source::RowSource, weights::Weights};
@@ -35,8 +36,8 @@ const SKETCH: usize = 150;
 /// The maximum number of values by which a grid is extended while its best value is at an end.
 const EXTENSIONS: usize = 2;
 
-/// The factor of the least error, a mean of squares, within which the first stage prefers a value nearer to the median distance:
-/// where errors hardly differ, a wide kernel gains nothing and extrapolates far.
+/// The factor of the least error, a mean of squares, within which the first stage prefers a value nearer to
+/// the median distance: where errors hardly differ, a wide kernel gains nothing and extrapolates far.
 const FLAT: f64 = 1.02;
 
 /// The number of values compared in the second stage.
@@ -57,11 +58,13 @@ pub struct ChosenBandwidth {
     pub at_edge: bool,
 }
 
-/// Choose the bandwidth for several fits to a source: cross-validation is for 100 landmarks drawn uniformly, each
-/// bandwidth at its best ridge. [`pipeline::select`](crate::pipeline::select) chooses it for its own landmarks.
+/// Choose the bandwidth for several fits to a source: cross-validation is for 100 landmarks drawn uniformly,
+/// each bandwidth at its best ridge. [`pipeline::select`](crate::pipeline::select) chooses it for its own
+/// landmarks.
 ///
 /// # Errors
-/// `ErrorKind::Data` if all rows are equal; for `cv` `ErrorKind::Data` without a target, `ErrorKind::Cancelled`, and those of [`fit`](crate::regression::fit()).
+/// `ErrorKind::Data` if all rows are equal; for `cv` `ErrorKind::Data` without a target,
+/// `ErrorKind::Cancelled`, and those of [`fit`](crate::regression::fit()).
 pub fn choose_bandwidth(
     choice: Sigma,
     kernel: KernelKind,
@@ -78,9 +81,9 @@ pub fn choose_bandwidth(
     search.best(|kernel, observer| validation_error(source, &landmarks, kernel, ridge, seed, observer))
 }
 
-/// Return the bandwidth that needs no cross-validation: a number, a multiple of the median distance, or 1 for a kernel
-/// without one. The median is that of up to [`MEDIAN_SAMPLE`] rows drawn from all, wherever they are stored; from the
-/// sample, if no rows are in this process.
+/// Return the bandwidth that needs no cross-validation: a number, a multiple of the median distance, or 1 for
+/// a kernel without one. The median is that of up to [`MEDIAN_SAMPLE`] rows drawn from all, wherever they are
+/// stored; from the sample, if no rows are in this process.
 pub(crate) fn without_validation(
     choice: Sigma,
     kernel: KernelKind,
@@ -123,12 +126,13 @@ pub(crate) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Return the bandwidth with the least error that `fit` returns for all rows and landmarks. It is called for
-    /// [`COMPARED`] bandwidths. Those under which landmarks are linearly dependent are not chosen; smaller ones are tried
-    /// instead.
+    /// Return the bandwidth with the least error that `fit` returns for all rows and landmarks. It is called
+    /// for [`COMPARED`] bandwidths. Those under which landmarks are linearly dependent are not chosen;
+    /// smaller ones are tried instead.
     ///
     /// # Errors
-    /// `ErrorKind::Data` if all rows are equal, for no target or a constant one, `ErrorKind::Cancelled`, those of `fit`.
+    /// `ErrorKind::Data` if all rows are equal, for no target or a constant one, `ErrorKind::Cancelled`,
+    /// those of `fit`.
     pub(crate) fn best(
         &self,
         mut fit: impl FnMut(KernelSpec, &dyn Observer) -> Result<f64, Error>,
@@ -184,8 +188,8 @@ impl Search<'_> {
     }
 }
 
-/// Bandwidths, in multiples of the median distance, with their errors, in ascending order. An error is infinite where
-/// there is no fit.
+/// Bandwidths, in multiples of the median distance, with their errors, in ascending order. An error is
+/// infinite where there is no fit.
 #[derive(Debug, Default)]
 pub struct Scan {
     tried: Vec<(f64, f64)>,
@@ -231,7 +235,8 @@ impl Scan {
         }
     }
 
-    /// Return the next bandwidth to try: outside if the best is at an end, else between it and its better neighbour.
+    /// Return the next bandwidth to try: outside if the best is at an end, else between it and its better
+    /// neighbour.
     pub fn finer(&self) -> Option<f64> {
         let (best, neighbour) = self.bracket()?;
         self.beyond().or(neighbour.map(|at| (self.tried[best].0 * self.tried[at].0).sqrt()))

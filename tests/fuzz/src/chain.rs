@@ -1,5 +1,5 @@
-//! Chains over ground sets that answer anything: values that are no kernel's, that change between calls, reads that fail.
-//! Landmarks remain distinct rows, and an error keeps their number.
+//! Chains over ground sets that answer anything: values that are no kernel's, that change between calls,
+//! reads that fail. Landmarks remain distinct rows, and an error keeps their number.
 
 use crate::input::Input;
 use dpp_nystrom_core::kernel::Kernel;

@@ -1,5 +1,5 @@
-//! The seeds of the fuzz targets and changes of them, at random: a look at each target in plain tests. Fuzzing goes on where this
-//! ends (`tests/run fuzz`).
+//! The seeds of the fuzz targets and changes of them, at random: a look at each target in plain tests.
+//! Fuzzing goes on where this ends (`tests/run fuzz`).
 
 use crate::{begin, run, seeds};
 use dpp_nystrom_core::Random;

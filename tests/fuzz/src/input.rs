@@ -85,7 +85,8 @@ mod files {
         });
     }
 
-    /// Return the path of a file of this name in a folder of this process's own, in memory where there is such a file system.
+    /// Return the path of a file of this name in a folder of this process's own, in memory where there is
+    /// such a file system.
     pub(crate) fn file(name: &str) -> PathBuf {
         static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
         let folder = FOLDER.get_or_init(|| {

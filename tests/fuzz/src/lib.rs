@@ -1,8 +1,9 @@
 //! Fuzz targets: every reader and decoder, predictions of any model, chains over any ground set.
 //!
-//! A target takes any bytes. It asserts more than that nothing panics: what is read is written and read again alike, a model
-//! predicts finite numbers or says why not, an error leaves the state as it was. Lengths and checksums are written over by right
-//! ones for all but one input in eight, so that what lies behind them is reached.
+//! A target takes any bytes. It asserts more than that nothing panics: what is read is written and read again
+//! alike, a model predicts finite numbers or says why not, an error leaves the state as it was. Lengths and
+//! checksums are written over by right ones for all but one input in eight, so that what lies behind them is
+//! reached.
 
 #[cfg(feature = "adapter")]
 mod adapter_seeds;
@@ -61,7 +62,8 @@ const ADAPTER: [Target; 10] = [
 #[cfg(not(feature = "adapter"))]
 const ADAPTER: [Target; 0] = [];
 
-/// Begin a process of libFuzzer. If FUZZ_SEEDS names a folder, it writes the seeds of all targets there instead of fuzzing.
+/// Begin a process of libFuzzer. If FUZZ_SEEDS names a folder, it writes the seeds of all targets there
+/// instead of fuzzing.
 pub fn begin() {
     #[cfg(feature = "adapter")]
     input::one_thread();

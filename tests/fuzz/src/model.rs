@@ -1,4 +1,5 @@
-//! Model files: what is read is written alike, predicts finite numbers or says which row does not, and so do its exports.
+//! Model files: what is read is written alike, predicts finite numbers or says which row does not, and so do
+//! its exports.
 
 use crate::input::{Input, file, written};
 use dpp_nystrom::ErrorKind;

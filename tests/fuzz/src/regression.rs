@@ -1,4 +1,5 @@
-//! Regressions: rows of any numbers, states of any bytes, merged, forgotten, solved. An error changes nothing.
+//! Regressions: rows of any numbers, states of any bytes, merged, forgotten, solved. An error changes
+//! nothing.
 
 use crate::input::Input;
 use crate::uses::{seal, use_state};

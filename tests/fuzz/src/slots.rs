@@ -1,4 +1,5 @@
-//! Two slots in flash of any content: what is saved is loaded, and a write that fails leaves what was saved before.
+//! Two slots in flash of any content: what is saved is loaded, and a write that fails leaves what was saved
+//! before.
 
 use crate::input::Input;
 use crate::uses::seal;

@@ -1,5 +1,5 @@
-//! Tables: rows are finite and whole, blocks are the whole file, the recipe reads the file alike, and so does what is written of
-//! it.
+//! Tables: rows are finite and whole, blocks are the whole file, the recipe reads the file alike, and so does
+//! what is written of it.
 
 use crate::input::{Input, bits, file, written};
 use dpp_nystrom::Error;

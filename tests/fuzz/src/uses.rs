@@ -1,4 +1,5 @@
-//! What a device may do with the bytes of a model, a regression, a learner or a stream: used by fuzzing and by the tests of forged bytes.
+//! What a device may do with the bytes of a model, a regression, a learner or a stream: used by fuzzing and
+//! by the tests of forged bytes.
 
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
@@ -154,7 +155,8 @@ pub(crate) fn use_saved(bytes: &[u8]) -> bool {
                 assert_eq!(chain.write_state(random.state(), &mut again), Ok(length));
                 assert_eq!(again, first);
             }
-            // A forged factor may be as far off as the rounding of the longest chain, and another step is beyond that.
+            // A forged factor may be as far off as the rounding of the longest chain, and another step is
+            // beyond that.
             Err(error) => assert!(error == Error::ForeignState && !SAVED.contains(&bytes), "{error:?}"),
         }
     }

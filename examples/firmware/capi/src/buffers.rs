@@ -56,7 +56,8 @@ pub(crate) unsafe fn elements<'a, T>(pointer: *const T, length: usize) -> Result
 /// [`elements`], to write.
 ///
 /// # Safety
-/// There are `length` initialised elements, and nothing else reads or writes them during the lifetime of the slice.
+/// There are `length` initialised elements, and nothing else reads or writes them during the lifetime of the
+/// slice.
 pub(crate) unsafe fn elements_mut<'a, T>(pointer: *mut T, length: usize) -> Result<&'a mut [T], Status> {
     Buffers::of(pointer, length)?;
     // SAFETY: not null, aligned and of a length that slices may have; the rest is the caller's.

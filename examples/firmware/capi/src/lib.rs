@@ -1,12 +1,14 @@
-//! A small C interface to the core: select, learn and predict on the caller's buffers, with a status for every error.
+//! A small C interface to the core: select, learn and predict on the caller's buffers, with a status for
+//! every error.
 //!
-//! Nothing is allocated, and nothing is kept between calls. Each call checks its pointers as far as it can: none is null,
-//! each is aligned, every length is possible, and no written buffer overlaps another. The caller must ensure the rest: that
-//! the pointers are valid for these lengths, and that nothing else writes to the buffers during the call. After a status
-//! other than `OK` the content of the written buffers is unspecified.
+//! Nothing is allocated, and nothing is kept between calls. Each call checks its pointers as far as it can:
+//! none is null, each is aligned, every length is possible, and no written buffer overlaps another. The
+//! caller must ensure the rest: that the pointers are valid for these lengths, and that nothing else writes
+//! to the buffers during the call. After a status other than `OK` the content of the written buffers is
+//! unspecified.
 //!
-//! No panic can be reached: on bare metal the panic handler calls a function that does not exist, so that the image links
-//! only if the linker could remove it.
+//! No panic can be reached: on bare metal the panic handler calls a function that does not exist, so that the
+//! image links only if the linker could remove it.
 #![cfg_attr(target_os = "none", no_std)]
 #![allow(unsafe_code)]
 
@@ -29,11 +31,12 @@ use dpp_nystrom_core::{
 
 type Ground<'a> = Points<'a, f32, Gaussian<f32>>;
 
-/// Select `c` landmarks among `n` rows of `d` features, under the kernel `exp(-|x - y|^2 / (2 sigma^2))`: a uniform start and
-/// `tries` tries of the open-slot chain, whose stationary law is the c-DPP. A seed gives the same landmarks on every target.
+/// Select `c` landmarks among `n` rows of `d` features, under the kernel `exp(-|x - y|^2 / (2 sigma^2))`: a
+/// uniform start and `tries` tries of the open-slot chain, whose stationary law is the c-DPP. A seed gives
+/// the same landmarks on every target.
 ///
-/// `memory` needs `DPP_NYSTROM_SELECT_NUMBERS(c)` numbers. The row numbers of the landmarks are written to `landmarks`,
-/// which needs `c` elements.
+/// `memory` needs `DPP_NYSTROM_SELECT_NUMBERS(c)` numbers. The row numbers of the landmarks are written to
+/// `landmarks`, which needs `c` elements.
 ///
 /// # Safety
 /// The pointers must be valid for these lengths, and nothing else may write to the buffers during the call.
@@ -55,7 +58,8 @@ pub unsafe extern "C" fn dpp_nystrom_select(
             &[Buffers::of(memory, memory_length)?, Buffers::of(landmarks, c)?],
             &[Buffers::product(rows, n, d)?],
         )?;
-        // SAFETY: checked to be aligned, not null, of a possible length and not overlapping; the caller ensures the rest.
+        // SAFETY: checked to be aligned, not null, of a possible length and not overlapping; the caller
+        // ensures the rest.
         let (rows, memory, landmarks) = unsafe {
             (
                 buffers::product(rows, n, d)?,
@@ -74,11 +78,12 @@ pub unsafe extern "C" fn dpp_nystrom_select(
     Status::of(done())
 }
 
-/// Learn a weight for each of `c` landmarks, which are rows, from the targets of all `n` rows: kernel ridge regression on the
-/// landmarks, with the regularisation `ridge` multiplied by `n`.
+/// Learn a weight for each of `c` landmarks, which are rows, from the targets of all `n` rows: kernel ridge
+/// regression on the landmarks, with the regularisation `ridge` multiplied by `n`.
 ///
-/// `memory` needs `DPP_NYSTROM_LEARN_NUMBERS(c)` numbers and `indices` needs `c`; both are scratch. The weights are written
-/// to `weights`, which needs `c` elements, and the mean squared error on the rows to `error`.
+/// `memory` needs `DPP_NYSTROM_LEARN_NUMBERS(c)` numbers and `indices` needs `c`; both are scratch. The
+/// weights are written to `weights`, which needs `c` elements, and the mean squared error on the rows to
+/// `error`.
 ///
 /// # Safety
 /// The pointers must be valid for these lengths, and nothing else may write to the buffers during the call.
@@ -108,7 +113,8 @@ pub unsafe extern "C" fn dpp_nystrom_learn(
             ],
             &[Buffers::product(rows, n, d)?, Buffers::of(targets, n)?, Buffers::of(landmarks, c)?],
         )?;
-        // SAFETY: checked to be aligned, not null, of a possible length and not overlapping; the caller ensures the rest.
+        // SAFETY: checked to be aligned, not null, of a possible length and not overlapping; the caller
+        // ensures the rest.
         let (rows, targets, landmarks, memory, indices, weights, error) = unsafe {
             (
                 buffers::product(rows, n, d)?,
@@ -157,7 +163,8 @@ pub unsafe extern "C" fn dpp_nystrom_gather(
 ) -> Status {
     let done = || {
         apart(&[Buffers::product(out, c, d)?], &[Buffers::product(rows, n, d)?, Buffers::of(landmarks, c)?])?;
-        // SAFETY: checked to be aligned, not null, of a possible length and not overlapping; the caller ensures the rest.
+        // SAFETY: checked to be aligned, not null, of a possible length and not overlapping; the caller
+        // ensures the rest.
         let (rows, landmarks, out) = unsafe {
             (
                 buffers::product(rows, n, d)?,
@@ -179,7 +186,8 @@ pub unsafe extern "C" fn dpp_nystrom_gather(
     Status::of(done())
 }
 
-/// Predict one row `x` of `d` features from the landmarks' rows and their weights. The prediction is written to `y`.
+/// Predict one row `x` of `d` features from the landmarks' rows and their weights. The prediction is written
+/// to `y`.
 ///
 /// # Safety
 /// The pointers must be valid for these lengths, and nothing else may write to the buffers during the call.
@@ -198,7 +206,8 @@ pub unsafe extern "C" fn dpp_nystrom_predict(
             &[Buffers::of(y, 1)?],
             &[Buffers::product(landmark_rows, c, d)?, Buffers::of(weights, c)?, Buffers::of(x, d)?],
         )?;
-        // SAFETY: checked to be aligned, not null, of a possible length and not overlapping; the caller ensures the rest.
+        // SAFETY: checked to be aligned, not null, of a possible length and not overlapping; the caller
+        // ensures the rest.
         let (rows, weights, x, y) = unsafe {
             (
                 buffers::product(landmark_rows, c, d)?,
@@ -216,7 +225,8 @@ pub unsafe extern "C" fn dpp_nystrom_predict(
     Status::of(done())
 }
 
-/// Return the name of a status, such as `"MISALIGNED"`, for a log. Never null; for any other number it is `"UNKNOWN"`.
+/// Return the name of a status, such as `"MISALIGNED"`, for a log. Never null; for any other number it is
+/// `"UNKNOWN"`.
 #[unsafe(no_mangle)]
 pub extern "C" fn dpp_nystrom_status_name(status: u32) -> *const c_char {
     Status::name(status).as_ptr()

@@ -1,5 +1,5 @@
-//! The interface as C calls it, on a desktop: compared with direct calls of the core, and with every error that can be
-//! detected.
+//! The interface as C calls it, on a desktop: compared with direct calls of the core, and with every error
+//! that can be detected.
 
 use crate::*;
 use dpp_nystrom_core::Workspace;
@@ -182,8 +182,8 @@ fn every_status_has_its_name() {
     assert_eq!((name(Status::Refused as u32), name(16), name(u32::MAX)), ("REFUSED", "UNKNOWN", "UNKNOWN"));
 }
 
-/// The committed header is what cbindgen generates from this crate. To update it, copy the file that the failing test
-/// names.
+/// The committed header is what cbindgen generates from this crate. To update it, copy the file that the
+/// failing test names.
 #[test]
 fn the_header_is_current() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));

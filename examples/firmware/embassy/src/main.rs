@@ -1,8 +1,9 @@
-//! The learner in a task of embassy. The sensor's future is pending until the interrupt of a timer wakes it; in between the
-//! processor sleeps. The program is that of the image `learner`, and so is its prediction, bit for bit.
+//! The learner in a task of embassy. The sensor's future is pending until the interrupt of a timer wakes it;
+//! in between the processor sleeps. The program is that of the image `learner`, and so is its prediction, bit
+//! for bit.
 //!
-//! The learner is a static that the task borrows for as long as it runs. Nothing of it is in the future, which holds a
-//! reference, the sensor and a generator.
+//! The learner is a static that the task borrows for as long as it runs. Nothing of it is in the future,
+//! which holds a reference, the sensor and a generator.
 #![no_std]
 #![no_main]
 
@@ -23,10 +24,12 @@ use static_cell::{ConstStaticCell, StaticCell};
 static LEARNER: ConstStaticCell<Learner<16, 4>> = ConstStaticCell::new(Learner::new());
 static EXECUTOR: StaticCell<Executor> = StaticCell::new();
 
-/// Cycles of the timer from one reading to the next: 10 ms at 25 MHz. Nearly all that is done with one takes less.
+/// Cycles of the timer from one reading to the next: 10 ms at 25 MHz. Nearly all that is done with one takes
+/// less.
 const PERIOD: u32 = 250_000;
 
-/// Readings that are waited for: 100 for the scaling, 300 for the landmarks, 500 to be learned, and one to be predicted.
+/// Readings that are waited for: 100 for the scaling, 300 for the landmarks, 500 to be learned, and one to be
+/// predicted.
 const READINGS: u32 = 901;
 
 /// What the interrupt and the future share.

@@ -1,5 +1,5 @@
-//! Exported classifiers on a device: iris and nine generated classes, in single precision and in integers. Each class and its margin must
-//! equal the desktop's bit for bit.
+//! Exported classifiers on a device: iris and nine generated classes, in single precision and in integers.
+//! Each class and its margin must equal the desktop's bit for bit.
 #![no_std]
 #![no_main]
 

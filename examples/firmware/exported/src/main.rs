@@ -1,5 +1,6 @@
-//! Exported models on a device: in a static and as bytes, in single precision and in integers. Each prediction must equal
-//! the desktop's bit for bit, and a quantised one must stay within its budget of instructions.
+//! Exported models on a device: in a static and as bytes, in single precision and in integers. Each
+//! prediction must equal the desktop's bit for bit, and a quantised one must stay within its budget of
+//! instructions.
 #![no_std]
 #![no_main]
 
@@ -33,8 +34,8 @@ use models::{BITS8, BITS8_EXPECTED, BITS8_FEATURES, BITS16, BITS16_EXPECTED, ROW
 static SINGLE_BYTES: &[u8] = include_model!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/single.bin"));
 static BITS16_BYTES: &[u8] = include_model!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/bits16.bin"));
 
-/// Instructions of a quantised prediction of 32 landmarks and 8 features where there is a multiplier of 32 by 32 bits,
-/// from the raw row to the prediction in the target's units.
+/// Instructions of a quantised prediction of 32 landmarks and 8 features where there is a multiplier of 32 by
+/// 32 bits, from the raw row to the prediction in the target's units.
 const BUDGET: u32 = 5_000;
 
 #[entry]

@@ -1,5 +1,6 @@
-//! An exported model with a map on a device, in a static and as bytes, in single precision and in integers. Each prediction must equal the desktop's bit for bit. It is an
-//! image of its own, as the one without a map: with one model in it, the compiler knows its width.
+//! An exported model with a map on a device, in a static and as bytes, in single precision and in integers.
+//! Each prediction must equal the desktop's bit for bit. It is an image of its own, as the one without a map:
+//! with one model in it, the compiler knows its width.
 #![no_std]
 #![no_main]
 
@@ -16,7 +17,8 @@ mod models {
     include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/mapped.rs"));
     include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/mapped16.rs"));
     include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/mapped8.rs"));
-    // ROWS, and the desktop's prediction for each of them: MAPPED_EXPECTED, MAPPED16_EXPECTED, MAPPED8_EXPECTED.
+    // ROWS, and the desktop's prediction for each of them: MAPPED_EXPECTED, MAPPED16_EXPECTED,
+    // MAPPED8_EXPECTED.
     include!(concat!(env!("DPP_NYSTROM_EXPORTED"), "/rows.rs"));
 
     /// Whether map and landmarks are in flash.

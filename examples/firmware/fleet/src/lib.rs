@@ -1,5 +1,6 @@
-//! A device of a fleet: it holds a model that was exported as bytes, learns its own readings on the model's landmarks, and
-//! sends the learned state, as lines of hexadecimal digits in its log. No reading is stored or sent.
+//! A device of a fleet: it holds a model that was exported as bytes, learns its own readings on the model's
+//! landmarks, and sends the learned state, as lines of hexadecimal digits in its log. No reading is stored or
+//! sent.
 #![no_std]
 
 use defmt::info;

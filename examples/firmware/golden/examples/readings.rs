@@ -1,5 +1,5 @@
-//! Prints readings of the sensor as CSV, to train a model on: `readings [STATE [COUNT]]`, from the sensor in that state.
-//! Without arguments, the 1,000 readings that the model of `predict` was trained on.
+//! Prints readings of the sensor as CSV, to train a model on: `readings [STATE [COUNT]]`, from the sensor in
+//! that state. Without arguments, the 1,000 readings that the model of `predict` was trained on.
 
 use dpp_nystrom_golden::data::Sensor;
 use dpp_nystrom_golden::predict::TRAINED_FROM;

@@ -26,8 +26,8 @@ pub type Weights = Outcome<LANDMARKS, LANDMARKS>;
 /// The desktop's result.
 pub const DESKTOP: Weights = Outcome::from_golden(include_str!("../../../../tests/core/golden.txt"), LABEL);
 
-/// Select landmarks and fit the targets in the memory lent, for [`LANDMARKS`] landmarks. Return also the mean squared
-/// error on the fitted rows; that of the best constant is 0.21.
+/// Select landmarks and fit the targets in the memory lent, for [`LANDMARKS`] landmarks. Return also the mean
+/// squared error on the fitted rows; that of the best constant is 0.21.
 ///
 /// # Errors
 /// [`Error::Capacity`] for less memory than that.

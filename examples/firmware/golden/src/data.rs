@@ -12,8 +12,8 @@ pub struct Reading {
     pub target: f32,
 }
 
-/// Uniform features: the upper 24 bits of `s ← 1664525 s + 1013904223` modulo 2³² (Knuth and Lewis; *Numerical
-/// Recipes*, 2nd ed., §7.1), divided by 2²⁴.
+/// Uniform features: the upper 24 bits of `s ← 1664525 s + 1013904223` modulo 2³² (Knuth and Lewis;
+/// *Numerical Recipes*, 2nd ed., §7.1), divided by 2²⁴.
 #[derive(Clone, Copy, Debug)]
 pub struct Sensor {
     state: u32,

@@ -1,5 +1,5 @@
-//! Ridge regression on a sensor's readings, one at a time: landmarks are selected from the first ones, the next are
-//! learned, the last are predicted. Only the landmarks' rows are stored.
+//! Ridge regression on a sensor's readings, one at a time: landmarks are selected from the first ones, the
+//! next are learned, the last are predicted. Only the landmarks' rows are stored.
 
 use crate::data::Reading;
 use crate::stream::{self, BANDWIDTH, Chosen};
@@ -18,15 +18,15 @@ pub const LEARNED: u32 = 500;
 /// Readings that are predicted.
 pub const PREDICTED: u32 = 200;
 
-/// The bound on the root mean squared error of the predictions. The error of the best constant, which is the targets'
-/// standard deviation, is 0.46.
+/// The bound on the root mean squared error of the predictions. The error of the best constant, which is the
+/// targets' standard deviation, is 0.46.
 pub const LARGEST_ERROR: f32 = 0.1;
 
 const RIDGE: f32 = 1e-6;
 const LABEL: &str = "weights";
 
-/// The time at which each landmark came, in the order of their rows, and the bits of their weights and of the test
-/// error.
+/// The time at which each landmark came, in the order of their rows, and the bits of their weights and of the
+/// test error.
 pub type Learned = Outcome<LANDMARKS, { LANDMARKS + 1 }>;
 
 /// The desktop's result.
@@ -36,7 +36,8 @@ pub const DESKTOP: Learned =
 /// Select landmarks from the next [`CHOOSING`] readings and store their rows in `rows`.
 ///
 /// # Errors
-/// [`Error::Capacity`] for less memory than [`LANDMARKS`] landmarks need, and for less room than [`KEPT`] numbers.
+/// [`Error::Capacity`] for less memory than [`LANDMARKS`] landmarks need, and for less room than [`KEPT`]
+/// numbers.
 pub fn choose(
     memory: Memory<'_, f32>,
     rows: &mut [f32],
@@ -45,8 +46,8 @@ pub fn choose(
     stream::choose(memory, rows, CHOOSING, next)
 }
 
-/// Learn the next [`LEARNED`] readings on these landmarks, in `O(c d + c²)` each, and predict [`PREDICTED`] more.
-/// Return the weights and the root mean squared error of the predictions.
+/// Learn the next [`LEARNED`] readings on these landmarks, in `O(c d + c²)` each, and predict [`PREDICTED`]
+/// more. Return the weights and the root mean squared error of the predictions.
 ///
 /// # Errors
 /// [`Error::Capacity`] for less memory than [`LANDMARKS`] landmarks need.

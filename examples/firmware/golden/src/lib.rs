@@ -1,5 +1,6 @@
-//! Seeded computations that the firmware images and the desktop's golden test share, so that the results can be compared
-//! bit for bit. Each module is one image: its `run` computes, and its `DESKTOP` is the expected result.
+//! Seeded computations that the firmware images and the desktop's golden test share, so that the results can
+//! be compared bit for bit. Each module is one image: its `run` computes, and its `DESKTOP` is the expected
+//! result.
 //!
 //! | module | computes |
 //! | --- | --- |
@@ -10,11 +11,11 @@
 //! | [`power`] | a learner that is saved to flash and loses its power in the middle of a save |
 //! | [`predict`] | predictions of a model in flash |
 //!
-//! [`vibration`] is the machine on which the image `accelerometer` is mounted, whose computation is in that image.
-//! [`memory`] is the table of the core's README, which is checked where the images are compiled.
+//! [`vibration`] is the machine on which the image `accelerometer` is mounted, whose computation is in that
+//! image. [`memory`] is the table of the core's README, which is checked where the images are compiled.
 //!
-//! Rows and targets come from integers and from `+`, `-` and `*` in a fixed order, so that they do not depend on a
-//! target's mathematics library.
+//! Rows and targets come from integers and from `+`, `-` and `*` in a fixed order, so that they do not depend
+//! on a target's mathematics library.
 #![no_std]
 #![forbid(unsafe_code)]
 

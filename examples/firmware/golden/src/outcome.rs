@@ -4,8 +4,8 @@ use core::fmt;
 
 /// `C` landmarks, and the bits of `B` numbers in `f32`.
 ///
-/// As text it has two lines: `landmarks:`, and the label with the bits in hexadecimal. A golden file holds that text,
-/// and an image logs it with brackets and commas. Without landmarks there is only the second line.
+/// As text it has two lines: `landmarks:`, and the label with the bits in hexadecimal. A golden file holds
+/// that text, and an image logs it with brackets and commas. Without landmarks there is only the second line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome<const C: usize, const B: usize> {
     /// The row indices of the landmarks, in the factor's order.

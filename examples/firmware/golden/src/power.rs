@@ -106,8 +106,8 @@ impl NorFlash for Flash {
     }
 }
 
-/// Learn with a save every 20 readings. The power fails in the save of this number, from 1, when it has changed so many
-/// bytes of the flash. `state` needs [`Device::STATE`] bytes.
+/// Learn with a save every 20 readings. The power fails in the save of this number, from 1, when it has
+/// changed so many bytes of the flash. `state` needs [`Device::STATE`] bytes.
 ///
 /// # Errors
 /// [`Error::Internal`] where a save fails for another reason.

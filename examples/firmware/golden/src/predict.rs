@@ -1,7 +1,7 @@
 //! Predictions of a model in flash, which was trained and exported on a desktop.
 //!
-//! `model.rs` in the folder above is the output of these commands. It is stored, since the SIMD lanes of another machine
-//! may round the last digit of a weight differently:
+//! `model.rs` in the folder above is the output of these commands. It is stored, since the SIMD lanes of
+//! another machine may round the last digit of a weight differently:
 //!
 //! ```sh
 //! cargo run --manifest-path examples/firmware/golden/Cargo.toml --example readings >readings.csv
@@ -31,8 +31,8 @@ const PREDICTED_FROM: u32 = 2;
 /// Readings that are predicted.
 pub const PREDICTED: usize = 32;
 
-/// The bound on the root mean squared error of the predictions. The error of the best constant, which is the targets'
-/// standard deviation, is 0.46.
+/// The bound on the root mean squared error of the predictions. The error of the best constant, which is the
+/// targets' standard deviation, is 0.46.
 pub const LARGEST_ERROR: f32 = 0.03;
 
 const LABEL: &str = "predictions";

@@ -13,7 +13,8 @@ const SEED: u64 = 7;
 pub(crate) const BANDWIDTH: f32 = 0.7;
 const LABEL: &str = "log det";
 
-/// The time at which each landmark came, and the bits of the log-determinants of the first full set and of the last.
+/// The time at which each landmark came, and the bits of the log-determinants of the first full set and of
+/// the last.
 pub type Chosen = Outcome<LANDMARKS, 2>;
 
 /// The desktop's result.
@@ -29,7 +30,8 @@ pub fn run(memory: Memory<'_, f32>, rows: &mut [f32]) -> Result<Chosen, Error> {
     choose(memory, rows, ROWS, || sensor.read())
 }
 
-/// Select landmarks from this many readings and leave their rows in `rows`, in another order than the result's.
+/// Select landmarks from this many readings and leave their rows in `rows`, in another order than the
+/// result's.
 pub(crate) fn choose(
     memory: Memory<'_, f32>,
     rows: &mut [f32],

@@ -1,11 +1,13 @@
-//! The acceleration of a machine that runs: gravity, and a vibration whose strength follows its speed and its load.
+//! The acceleration of a machine that runs: gravity, and a vibration whose strength follows its speed and its
+//! load.
 
 /// How the machine is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// As it should be.
     Healthy,
-    /// Vertical play: the vertical vibration is stronger than speed and load account for, each axis within its range.
+    /// Vertical play: the vertical vibration is stronger than speed and load account for, each axis within
+    /// its range.
     Loose,
     /// Its mounting has given way: gravity comes from another direction.
     Tilted,

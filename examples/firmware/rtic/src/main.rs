@@ -1,10 +1,11 @@
-//! The learner as a resource of RTIC, which tasks of two priorities share. The timer's interrupt takes the sensor's readings on
-//! time and, once there are weights, predicts; below it, a task learns what the interrupt has queued. The program is that of the
-//! image `learner`, and so is its prediction, bit for bit.
+//! The learner as a resource of RTIC, which tasks of two priorities share. The timer's interrupt takes the
+//! sensor's readings on time and, once there are weights, predicts; below it, a task learns what the
+//! interrupt has queued. The program is that of the image `learner`, and so is its prediction, bit for bit.
 //!
-//! A lock of the learner holds the interrupt back for as long as one call takes: the longest, a solution, `c³/2` multiply-adds.
-//! The lower task is bound to an interrupt that the board does not use. An `async` one would do, but each `async fn` has a panic,
-//! for a call after its end, and then the linker could not prove that this image has none.
+//! A lock of the learner holds the interrupt back for as long as one call takes: the longest, a solution,
+//! `c³/2` multiply-adds. The lower task is bound to an interrupt that the board does not use. An `async` one
+//! would do, but each `async fn` has a panic, for a call after its end, and then the linker could not prove
+//! that this image has none.
 #![no_std]
 #![no_main]
 
@@ -24,7 +25,8 @@ mod app {
     const OFFERED: u64 = 300;
     const LEARNED: u64 = 500;
 
-    /// Cycles of the timer from one reading to the next: 1 ms at 12 MHz, less than some readings take to be learned.
+    /// Cycles of the timer from one reading to the next: 1 ms at 12 MHz, less than some readings take to be
+    /// learned.
     const PERIOD: u32 = 12_000;
 
     #[shared]

@@ -1,5 +1,5 @@
-//! An image that can panic. It must not link in release mode, which `tests/firmware` checks: otherwise it would prove
-//! nothing that the other images link.
+//! An image that can panic. It must not link in release mode, which `tests/firmware` checks: otherwise it
+//! would prove nothing that the other images link.
 #![no_std]
 #![no_main]
 

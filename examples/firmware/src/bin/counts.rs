@@ -1,4 +1,5 @@
-//! Counts the instructions of the core's work. `tests/budgets` compares them with the table in `core/docs/target.md`.
+//! Counts the instructions of the core's work. `tests/budgets` compares them with the table in
+//! `core/docs/target.md`.
 #![no_std]
 #![no_main]
 

@@ -16,7 +16,8 @@ const WIDTH_32: u32 = 3;
 
 static STARTED: AtomicBool = AtomicBool::new(false);
 
-/// Read the timer, and start it at the first call: QEMU's loses the time since its last reading when started again.
+/// Read the timer, and start it at the first call: QEMU's loses the time since its last reading when started
+/// again.
 pub(crate) fn ticks() -> u32 {
     // SAFETY: registers of TIMER0, which nothing else here uses, with values that its manual allows.
     unsafe {

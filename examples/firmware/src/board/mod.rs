@@ -1,7 +1,8 @@
 //! The differences between the boards. Each module has
 //!
 //! - `entry`, the attribute of an image's `main`;
-//! - `ticks` and `instructions`, for [`crate::counter`] (but for `lm3s6965evb`, which runs the example of RTIC alone);
+//! - `ticks` and `instructions`, for [`crate::counter`] (but for `lm3s6965evb`, which runs the example of
+//!   RTIC alone);
 //! - `stack_bounds`, for [`crate::stack`];
 //! - `stack_pointer` and `paint`, in the target's assembly.
 //!

@@ -1,6 +1,8 @@
-//! `fit --report`: one page of a fit that opens from the disk, without scripts, fonts or anything else from elsewhere.
+//! `fit --report`: one page of a fit that opens from the disk, without scripts, fonts or anything else from
+//! elsewhere.
 //!
-//! Errors are those of rows that no choice of the fit has seen ([`Outcome::held_out`]). Pictures show a part of them.
+//! Errors are those of rows that no choice of the fit has seen ([`Outcome::held_out`]). Pictures show a part
+//! of them.
 
 mod classes;
 mod page;
@@ -122,7 +124,8 @@ fn linear(title: &str) -> Axis {
     Axis::new(title, Scale::Linear)
 }
 
-/// Return bars for the numbers of values in `count` intervals, and how many values are outside of the middle 99 %, which are not shown.
+/// Return bars for the numbers of values in `count` intervals, and how many values are outside of the middle
+/// 99 %, which are not shown.
 fn histogram(values: &[f64], count: usize) -> (Vec<(f64, f64, f64)>, usize) {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

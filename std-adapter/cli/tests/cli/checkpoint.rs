@@ -120,7 +120,8 @@ fn a_damaged_checkpoint_is_refused_wherever_the_damage_is() {
 enum Under {
     /// Says that the checkpoint is of another fit, and what differs; or that it takes none.
     Refused(&'static str),
-    /// Resumes, and writes the model of a fit without a checkpoint: the option decides nothing of the regression.
+    /// Resumes, and writes the model of a fit without a checkpoint: the option decides nothing of the
+    /// regression.
     Resumes,
     /// Begins anew: the checkpoint is another file.
     Anew,
@@ -128,8 +129,8 @@ enum Under {
     Misused,
 }
 
-/// All options of `fit`: which, the words of both fits besides, and the words that change it. A word that is there already is replaced
-/// with its value; `-word` is taken away.
+/// All options of `fit`: which, the words of both fits besides, and the words that change it. A word that is
+/// there already is replaced with its value; `-word` is taken away.
 #[cfg(target_os = "linux")]
 const OPTIONS: [(&str, &str, &str, Under); 53] = {
     use Under::{Anew, Misused, Refused, Resumes};
@@ -194,7 +195,8 @@ const OPTIONS: [(&str, &str, &str, Under); 53] = {
     ]
 };
 
-/// Change a command, of the program's name with the data and then the options, each with its value: see [`OPTIONS`].
+/// Change a command, of the program's name with the data and then the options, each with its value: see
+/// [`OPTIONS`].
 #[cfg(target_os = "linux")]
 fn changed(mut command: Vec<String>, changes: &str) -> Vec<String> {
     let first = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
@@ -212,7 +214,8 @@ fn changed(mut command: Vec<String>, changes: &str) -> Vec<String> {
     command
 }
 
-/// Every option of `fit` either changes the key, so that the other's checkpoint is refused by name, or decides nothing of the regression.
+/// Every option of `fit` either changes the key, so that the other's checkpoint is refused by name, or
+/// decides nothing of the regression.
 #[cfg(target_os = "linux")]
 #[test]
 fn every_option_of_fit_changes_the_key_or_decides_nothing() {

@@ -109,7 +109,8 @@ fn a_class_is_the_largest_output_of_its_indicators() {
     let error = (share * (1.0 - share) / 120.0).sqrt();
     assert!((0.95..1.15).contains(&(number(test, "error_rate_se") / error)), "{test}");
     assert!((0.6..0.95).contains(&number(report, "accuracy")), "{report}");
-    // Where probabilities say how often a class is right, a guess by the shares of the classes has a larger log-loss.
+    // Where probabilities say how often a class is right, a guess by the shares of the classes has a larger
+    // log-loss.
     let share = |class: usize| confusion[class].iter().sum::<u64>() as f64 / 120.0;
     let guess: f64 = (0..3).map(share).map(|share| -share * share.ln()).sum();
     assert!(number(report, "log_loss") < 0.8 * guess, "{report}");
@@ -281,7 +282,8 @@ fn what_takes_one_number_refuses_classes_and_several_targets() {
     assert!(!told.contains("accuracy"), "{told}");
 }
 
-/// Windows of a few sensors, all but alike within a group: only without the groups of a row is an error what it will be elsewhere.
+/// Windows of a few sensors, all but alike within a group: only without the groups of a row is an error what
+/// it will be elsewhere.
 #[test]
 fn rows_of_a_group_and_of_a_time_are_held_out_together() {
     let mut noise = Noise(3);

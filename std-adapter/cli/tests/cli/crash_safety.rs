@@ -1,5 +1,5 @@
-//! Commands killed at any moment leave either the old file or the complete new one, and the next run ends as if
-//! there had been no kill. Fifty kills in all.
+//! Commands killed at any moment leave either the old file or the complete new one, and the next run ends as
+//! if there had been no kill. Fifty kills in all.
 
 use crate::command::Folder;
 use crate::sample::{Noise, Sample};
@@ -71,8 +71,8 @@ impl CrashCase {
         Self { folder, arguments, output, older, whole, duration: one.min(other), noise, met: Met::default() }
     }
 
-    /// Kill the command once while it runs, earlier than requested if it has ended by then. Return the temporary file
-    /// left behind.
+    /// Kill the command once while it runs, earlier than requested if it has ended by then. Return the
+    /// temporary file left behind.
     fn kill(&mut self, mut moment: Moment, keep_older: bool, prepare: impl Fn(&Folder)) -> Option<String> {
         let mut tries = 0;
         let before = loop {
@@ -154,8 +154,8 @@ impl CrashCase {
         run.err
     }
 
-    /// Return the moment of one of `kills` kills: at random in its part of the run, so that every part is covered, or
-    /// while up to `bytes` bytes are written, or after that.
+    /// Return the moment of one of `kills` kills: at random in its part of the run, so that every part is
+    /// covered, or while up to `bytes` bytes are written, or after that.
     fn moment(&mut self, kill: usize, kills: usize, bytes: u64) -> Moment {
         // An order of the parts that is unrelated to the other choices made by a kill's index.
         let share = ((kill * 7 % kills) as f64 + self.noise.uniform()) / kills as f64;

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 /// Offset of the content.
 const HEADER: usize = 24;
 
-/// Create a folder with the rows `a.csv` and the model `m`, without further sections; return that model's bytes too.
+/// Create a folder with the rows `a.csv` and the model `m`, without further sections; return that model's
+/// bytes too.
 fn folder() -> (Folder, Vec<u8>) {
     let folder = Folder::with("a.csv", Sample::new(30, 2).csv());
     folder.run("fit --metric one a.csv --landmarks 3 --model m").good();

@@ -1,5 +1,5 @@
-//! `dpp-nystrom export`: its report, its errors, and that exported bytes and statics predict bit for bit what the
-//! desktop predicts for a device.
+//! `dpp-nystrom export`: its report, its errors, and that exported bytes and statics predict bit for bit what
+//! the desktop predicts for a device.
 
 use crate::command::{Folder, assert_close, column, number};
 use crate::sample::Sample;
@@ -435,7 +435,8 @@ fn several_targets_are_measured_apart() {
         assert_eq!(found["target"], target);
         assert!(alone["targets"].is_null());
         for key in ["rmse_of_model", "rmse_of_export", "rms_difference_share"] {
-            // The weights differ in their last digits, and with these what rounding to single precision leaves.
+            // The weights differ in their last digits, and with these what rounding to single precision
+            // leaves.
             let (found, alone) = (number(found, key), number(&alone, key));
             assert!((found / alone - 1.0).abs() < 0.3, "{target} {key}: {found} {alone}");
         }

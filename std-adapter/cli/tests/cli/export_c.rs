@@ -11,8 +11,8 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// Compile a program that includes these headers with strict warnings, by the standard's rules and with all that a compiler does
-/// by default; return its output, which is the same, or none without a compiler.
+/// Compile a program that includes these headers with strict warnings, by the standard's rules and with all
+/// that a compiler does by default; return its output, which is the same, or none without a compiler.
 pub(crate) fn compiled(folder: &Folder, program: &str) -> Option<String> {
     if Command::new("cc").arg("--version").output().is_err() {
         println!("skipped: no C compiler `cc`");

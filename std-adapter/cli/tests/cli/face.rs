@@ -1,5 +1,5 @@
-//! The library's face beside the program: the same landmarks, model files and predictions, bit for bit, for rows that are
-//! given, read and stored.
+//! The library's face beside the program: the same landmarks, model files and predictions, bit for bit, for
+//! rows that are given, read and stored.
 
 use crate::command::{Folder, Run, assert_close, column, number, row_numbers};
 use crate::published::file;
@@ -111,7 +111,8 @@ fn agree(folder: &Folder, name: &str) {
     }
 }
 
-/// When nothing is said but the seed: regression, classes, weights, several targets, fewer independent rows than landmarks.
+/// When nothing is said but the seed: regression, classes, weights, several targets, fewer independent rows
+/// than landmarks.
 #[test]
 fn the_usual_fit_is_the_same_model() {
     const NAMES: [&str; 4] = ["x0", "x1", "x2", "x3"];
@@ -177,8 +178,9 @@ fn the_library_does_what_the_program_does() {
     }
 }
 
-/// Rows whose statistics are exactly 0 and 1, so that those of the store and of its rows read into memory are equal: what was
-/// selected in memory is fitted in memory, in double precision, and what was selected in place in the store's.
+/// Rows whose statistics are exactly 0 and 1, so that those of the store and of its rows read into memory are
+/// equal: what was selected in memory is fitted in memory, in double precision, and what was selected in
+/// place in the store's.
 #[test]
 fn a_store_of_exact_statistics_is_fitted_where_its_landmarks_were_selected() {
     let mut sample = Sample::new(256, 8);
@@ -203,7 +205,8 @@ fn the_library_does_what_the_program_does_on_real_rows() {
     }
 }
 
-/// Landmarks that depend on others in the regression's precision are left out, and the model names those that stay.
+/// Landmarks that depend on others in the regression's precision are left out, and the model names those that
+/// stay.
 #[test]
 fn dependent_landmarks_are_left_out_alike() {
     let folder = Folder::with("a.csv", Sample::new(300, 2).csv());

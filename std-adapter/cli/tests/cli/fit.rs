@@ -277,7 +277,8 @@ fn a_chosen_bandwidth_has_enough_independent_rows() {
         let fit = format!("fit --metric one a.csv --landmarks 40 --method {method} --model m --json");
         folder.run(&format!("{fit} --sigma median*64")).refused(&["independent"]);
         let chosen = folder.run(&format!("{fit} --sigma cv")).good().json();
-        // Rows that are drawn without regard to the kernel may be dependent up to rounding, and are then left out.
+        // Rows that are drawn without regard to the kernel may be dependent up to rounding, and are then left
+        // out.
         let dependent = number(&chosen, "dependent");
         assert_eq!(chosen["landmarks"].as_array().unwrap().len() as f64 + dependent, 40.0, "{method}");
         assert!(dependent == 0.0 || method == "uniform", "{method}");
@@ -317,7 +318,8 @@ fn leaving_out_each_row_chooses_a_ridge() {
         .refused(&["these are not kept; cross-validate the ridge"]);
 }
 
-/// The small case of `tests/peers/believed.py`: over draws the test error is that of new rows, within its standard error.
+/// The small case of `tests/peers/believed.py`: over draws the test error is that of new rows, within its
+/// standard error.
 #[test]
 fn the_test_error_is_that_of_new_rows() {
     let rows = |noise: &mut Noise, count: usize| {

@@ -163,7 +163,8 @@ fn forge(bytes: &mut [u8], change: impl Fn(&mut u64, &mut [f32])) {
     bytes[8..12].copy_from_slice(&checksum);
 }
 
-/// Ten of a hundred devices are hostile, and hold a key of their own: nine in ways that the figures tell, one with an old state.
+/// Ten of a hundred devices are hostile, and hold a key of their own: nine in ways that the figures tell, one
+/// with an old state.
 #[test]
 fn forged_states_are_named_and_left_out() {
     let (folder, model, states) = devices(100);

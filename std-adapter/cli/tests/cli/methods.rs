@@ -217,8 +217,8 @@ fn approximations_by_name() {
     let one_expert = evaluate("--approximation ensemble --experts 1");
     for (at, nystrom) in nystrom.iter().enumerate() {
         assert!(nystrom.get("approximation").is_none());
-        // Projecting K onto the span of the columns is optimal among them, and no error is below that of the best
-        // approximation of that rank.
+        // Projecting K onto the span of the columns is optimal among them, and no error is below that of the
+        // best approximation of that rank.
         assert!(number(&modified[at], "fro_rel") < number(nystrom, "fro_rel"));
         assert!(number(&modified[at], "fro_rel") > 1.0);
         assert!(number(&ensemble[at], "trace_fraction") > number(nystrom, "trace_fraction"));

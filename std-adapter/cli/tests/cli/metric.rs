@@ -85,8 +85,8 @@ fn tilted(rows: usize) -> Sample {
     sample
 }
 
-/// A map of rank 1 suffices; selection, regression, variance, file and prediction are all in the mapped rows, and equal those on a file
-/// of rows that are mapped beforehand.
+/// A map of rank 1 suffices; selection, regression, variance, file and prediction are all in the mapped rows,
+/// and equal those on a file of rows that are mapped beforehand.
 #[test]
 fn a_map_is_the_same_as_mapped_rows() {
     let folder = Folder::with("a.csv", tilted(1_000).csv());
@@ -258,7 +258,8 @@ fn kernels_are_compared() {
     folder.run("fit a.csv --flash 2KiB --kernel auto --model m").refused(&["--flash", "name the kernel"]);
 }
 
-/// Free landmarks follow a target that few rows describe badly; they are points, in the file and in what is exported.
+/// Free landmarks follow a target that few rows describe badly; they are points, in the file and in what is
+/// exported.
 #[test]
 fn free_landmarks_leave_the_rows() {
     let folder = folder();
@@ -296,7 +297,8 @@ fn free_landmarks_leave_the_rows() {
     assert!(!folder.names().contains(&"n".to_owned()));
 }
 
-/// The model with the least error in a number of bytes, which are those of its header where a compiler for the device is installed.
+/// The model with the least error in a number of bytes, which are those of its header where a compiler for
+/// the device is installed.
 #[test]
 fn a_model_for_a_number_of_bytes() {
     let folder = folder();
@@ -343,7 +345,8 @@ fn a_model_for_a_number_of_bytes() {
     assert!(!folder.names().contains(&"m".to_owned()));
 }
 
-/// In the fewest bytes, and wherever nothing else is better: the line of the linear kernel with as many landmarks as features.
+/// In the fewest bytes, and wherever nothing else is better: the line of the linear kernel with as many
+/// landmarks as features.
 #[test]
 fn a_line_for_a_number_of_bytes() {
     let mut sample = Sample::new(500, 8);
@@ -489,7 +492,8 @@ fn importances_are_of_columns() {
     assert!(!folder.names().contains(&"none.svg".to_owned()));
 }
 
-/// A column with a linear effect has a long length-scale, and noise may have a short one: importance tells them apart.
+/// A column with a linear effect has a long length-scale, and noise may have a short one: importance tells
+/// them apart.
 #[test]
 fn noise_is_last_in_all_draws() {
     for draw in 0..12 {

@@ -27,7 +27,8 @@ fn raw_rows_are_predicted_in_the_targets_units() {
         predictions.iter().zip(&sample.target).map(|(found, target)| (found - target).powi(2)).sum();
     let error = (squared / 150.0).sqrt();
     let share = error / mean_and_deviation(&sample.target).1;
-    // Summed in another order than while fitting; the difference is amplified by the features' condition number.
+    // Summed in another order than while fitting; the difference is amplified by the features' condition
+    // number.
     assert!((share - number(&report, "train_nrmse")).abs() < 1e-9, "{share} {report}");
     let told: Vec<f64> = run.err.split([' ', ',']).filter_map(|word| word.parse().ok()).collect();
     assert!((told[0] - error).abs() < 1e-4 && (told[1] - share).abs() < 1e-4, "{} {error} {share}", run.err);
@@ -70,7 +71,8 @@ fn columns_are_matched_by_name() {
     assert_eq!((run.out, run.err), (expected, String::new()));
 }
 
-/// A file in which the columns are renamed in another case and order was once read by position, without a word.
+/// A file in which the columns are renamed in another case and order was once read by position, without a
+/// word.
 #[test]
 fn a_header_is_believed() {
     let (folder, sample) = folder();

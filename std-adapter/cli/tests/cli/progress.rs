@@ -4,8 +4,8 @@ use crate::command::{Folder, PROGRAM};
 use crate::sample::Sample;
 use std::process::{Command, Stdio};
 
-/// Return what a command writes to a terminal of 80 columns, with this shell command before it. `script`, of Debian's
-/// essential bsdutils, makes one.
+/// Return what a command writes to a terminal of 80 columns, with this shell command before it. `script`, of
+/// Debian's essential bsdutils, makes one.
 pub(crate) fn on_a_terminal(folder: &Folder, before: &str, command: &str) -> String {
     let command = format!("stty cols 80 rows 24; {before} {PROGRAM} {command}");
     let output = Command::new("script")

@@ -125,8 +125,8 @@ fn what_cannot_be_refined_is_refused() {
     }
 }
 
-/// Every method of the registry whose landmarks are rows: those that refine by themselves against what they start
-/// from, the others against what they select unrefined.
+/// Every method of the registry whose landmarks are rows: those that refine by themselves against what they
+/// start from, the others against what they select unrefined.
 fn assert_never_worse(set: &str, data: &Prepared, setting: FitParams) {
     const C: usize = 15;
     let gram = Gram::new(data, setting.kernel).unwrap();
@@ -221,15 +221,16 @@ fn no_method_is_worse_than_its_start_on_the_built_in_rows() {
     }
 }
 
-/// Rows within the memory that a start over all of them would need by itself: 60 + 2 + 2 values a row are half a KiB.
+/// Rows within the memory that a start over all of them would need by itself: 60 + 2 + 2 values a row are
+/// half a KiB.
 #[cfg(target_os = "linux")]
 #[test]
 fn many_rows_are_refined_in_little_memory() {
     use crate::command::{PROGRAM, Run};
     use crate::sample::Noise;
     use std::path::Path;
-    // The limit includes address space that the loader and the threads only reserve, and buffers of matrix products, which
-    // are as large as the cache of the processor.
+    // The limit includes address space that the loader and the threads only reserve, and buffers of matrix
+    // products, which are as large as the cache of the processor.
     let cache = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size").unwrap_or_default();
     let kibibytes = 170_000 + 2 * cache.trim_end().trim_end_matches('K').parse::<usize>().unwrap_or(0);
     // No more than are measured whole.

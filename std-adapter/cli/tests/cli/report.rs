@@ -15,8 +15,8 @@ const ATTRIBUTES: &str = "lang charset name content http-equiv id class style ta
     viewBox width height x y x1 y1 x2 y2 dx dy cx cy r d points fill stroke stroke-width opacity text-anchor font-family \
     font-size font-style font-weight transform";
 
-/// Parse a page or a picture, and return what is wrong with it: markup that is not well-formed or not the program's own, or
-/// characters that a browser would obey.
+/// Parse a page or a picture, and return what is wrong with it: markup that is not well-formed or not the
+/// program's own, or characters that a browser would obey.
 pub(crate) fn well_formed(text: &str) -> Result<(), String> {
     let text = closed(text);
     let document = parsed(&text)?;

@@ -131,7 +131,8 @@ fn methods_starts_and_chains() {
                 assert_eq!(number(&report, "steps"), 3000.0);
                 assert_landmarks(&row_numbers(&report, "landmarks"), 8, ROWS);
                 assert!(number(&report, "accepted") > 100.0, "{report}");
-                // From two starts a chain may reach the same landmarks, since the same random numbers are drawn.
+                // From two starts a chain may reach the same landmarks, since the same random numbers are
+                // drawn.
                 found.insert((row_numbers(&report, "landmarks"), number(&report, "accepted") as u64));
             }
             // A chain of zero steps returns its start.

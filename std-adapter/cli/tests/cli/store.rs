@@ -199,7 +199,8 @@ fn damage_is_found() {
     assert!(!folder.names().contains(&"m.dpp".to_owned()));
 }
 
-/// Rows of three classes whose statistics are exact: of each feature the mean is 0 and the deviation 1, in any order of summation.
+/// Rows of three classes whose statistics are exact: of each feature the mean is 0 and the deviation 1, in
+/// any order of summation.
 fn exact_classes() -> Folder {
     const PAIRS: usize = 256;
     let mut noise = Noise(11);

@@ -1,4 +1,5 @@
-//! Small files as programs write them, each with the table it is read as, or with the option that its error names.
+//! Small files as programs write them, each with the table it is read as, or with the option that its error
+//! names.
 
 use crate::command::{Folder, Run, column};
 use crate::sample::Sample;

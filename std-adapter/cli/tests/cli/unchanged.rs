@@ -1,10 +1,11 @@
 //! Results equal those recorded before the code was restructured.
 //!
-//! A release build of that version ran the commands in `tests/fixtures/record`. `results.jsonl` holds its output;
-//! the other files are its input and output files. Where it chose a bandwidth by cross-validation, which is now chosen
-//! otherwise, the command was recorded with that bandwidth as a number. Row stores were recorded again when means were summed in
-//! lanes, which changes their last digit. The landmarks of `refined-ridge`, for a tolerance on the prediction, were recorded again when they
-//! were no longer chosen by the rows of the test error.
+//! A release build of that version ran the commands in `tests/fixtures/record`. `results.jsonl` holds its
+//! output; the other files are its input and output files. Where it chose a bandwidth by cross-validation,
+//! which is now chosen otherwise, the command was recorded with that bandwidth as a number. Row stores were
+//! recorded again when means were summed in lanes, which changes their last digit. The landmarks of
+//! `refined-ridge`, for a tolerance on the prediction, were recorded again when they were no longer chosen by
+//! the rows of the test error.
 
 use crate::command::Folder;
 use dpp_nystrom::Model;
@@ -16,7 +17,8 @@ use std::path::Path;
 /// JSON keys as recorded, and as they are now.
 const RENAMED: [(&str, &str); 1] = [("at_rest", "converged")];
 
-/// Keys that are not compared: times, text for the user, what depends on the compilers that are installed, and what was not reported.
+/// Keys that are not compared: times, text for the user, what depends on the compilers that are installed,
+/// and what was not reported.
 const IGNORED: [&str; 13] = [
     "importance_rows",
     "test",
@@ -38,8 +40,9 @@ const WRITES: [&str; 2] = ["--out", "--model"];
 
 /// Whether this is the recorded processor, with its caches and C library.
 ///
-/// Elsewhere floating-point numbers may differ by rounding: the width of vectors, the blocks of matrix products and fused
-/// multiply-adds depend on it. Landmarks, counts, row stores, states and exported models do not.
+/// Elsewhere floating-point numbers may differ by rounding: the width of vectors, the blocks of matrix
+/// products and fused multiply-adds depend on it. Landmarks, counts, row stores, states and exported models
+/// do not.
 fn is_recorded_processor(fixtures: &Path) -> bool {
     let Ok(here) = fs::read_to_string("/proc/cpuinfo") else { return false };
     let keys = ["model", "stepping", "cache size", "flags"];
@@ -49,8 +52,8 @@ fn is_recorded_processor(fixtures: &Path) -> bool {
     cfg!(all(target_arch = "x86_64", target_env = "gnu")) && here == recorded.lines().collect()
 }
 
-/// The keys of errors in cross-validation and of exchanges, which are computed by another decomposition or in another order
-/// than when recorded: they are compared up to rounding on every processor.
+/// The keys of errors in cross-validation and of exchanges, which are computed by another decomposition or in
+/// another order than when recorded: they are compared up to rounding on every processor.
 const VALIDATED: [&str; 6] = [
     "cv_nrmse",
     "errors",
@@ -60,12 +63,14 @@ const VALIDATED: [&str; 6] = [
     "trace_error_after",
 ];
 
-/// Return the relative tolerance for errors in cross-validation. Those over devices were computed in single precision.
+/// Return the relative tolerance for errors in cross-validation. Those over devices were computed in single
+/// precision.
 fn rounding_of_validation(command: &str) -> f64 {
     if command.contains("--of ") { 1e-6 } else { 1e-12 }
 }
 
-/// Whether the command fits models, which sums products of rows: their blocks, and so the last digits, depend on the release.
+/// Whether the command fits models, which sums products of rows: their blocks, and so the last digits, depend
+/// on the release.
 fn fits(command: &str) -> bool {
     ["fit", "evaluate"].iter().any(|name| command.starts_with(name))
 }
@@ -91,8 +96,8 @@ fn comparable(value: Value) -> Value {
     }
 }
 
-/// Return the first place where two values differ, floating-point numbers by more than the relative tolerance, which is the
-/// second one for [`VALIDATED`] errors.
+/// Return the first place where two values differ, floating-point numbers by more than the relative
+/// tolerance, which is the second one for [`VALIDATED`] errors.
 fn difference(
     at: &str,
     recorded: &Value,

@@ -132,7 +132,8 @@ fn permissions_and_links_are_kept() {
         .refused(&["rows: the output would overwrite an input"]);
 }
 
-/// A file is whole and on the disk before it has its name, and the name is on the disk before the program ends.
+/// A file is whole and on the disk before it has its name, and the name is on the disk before the program
+/// ends.
 #[cfg(target_os = "linux")]
 #[test]
 fn files_and_their_names_outlast_a_loss_of_power() {

@@ -50,8 +50,8 @@ pub(crate) enum Command {
 /// Where rows come from.
 #[derive(Debug, Args)]
 pub(crate) struct Source {
-    /// A table: its name and a file, a glob, a folder that ends with a slash, or a URL (s3, gs, az, http); .parquet,
-    /// .csv, .tsv or .json, the texts also as .gz. May be given many times
+    /// A table: its name and a file, a glob, a folder that ends with a slash, or a URL (s3, gs, az, http);
+    /// .parquet, .csv, .tsv or .json, the texts also as .gz. May be given many times
     #[arg(long = "table", value_name = "NAME=PATH", required = true)]
     tables: Vec<TableSource>,
     /// Which rows and columns [default: all of the only table]
@@ -116,7 +116,8 @@ pub(crate) struct Selection {
     /// Offset of the polynomial kernel
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     offset: f64,
-    /// The seed of all random numbers: the same seed gives the same result, in this process and on any cluster
+    /// The seed of all random numbers: the same seed gives the same result, in this process and on any
+    /// cluster
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
 }
@@ -159,7 +160,8 @@ pub(crate) struct Fit {
     /// How many landmarks
     #[arg(long, value_name = "C", required_unless_present = "of", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) landmarks: Option<u32>,
-    /// Take landmarks, kernel and statistics of this model, and fit its weights again: one pass instead of two
+    /// Take landmarks, kernel and statistics of this model, and fit its weights again: one pass instead of
+    /// two
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["landmarks", "method", "MethodArguments", "candidates", "target", "kernel", "sigma"])]
     pub(crate) of: Option<PathBuf>,
     /// The ridge γ, which is multiplied by the number of rows: a number, or cv (10-fold)

@@ -12,7 +12,8 @@ use arguments::Command;
 use dpp_nystrom_cluster::Error;
 use std::process::ExitCode;
 
-/// Run the command. Exit codes: 0 success; 1 an error, printed on stderr; 2 (of the argument parser) wrong usage.
+/// Run the command. Exit codes: 0 success; 1 an error, printed on stderr; 2 (of the argument parser) wrong
+/// usage.
 pub(crate) async fn run(arguments: Arguments) -> ExitCode {
     let role = matches!(arguments.command, Command::Scheduler(_) | Command::Executor(_));
     // A part of a cluster logs what it does; a client prints its one error itself.

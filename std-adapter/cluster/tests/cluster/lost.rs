@@ -40,7 +40,8 @@ async fn kill_one(files: Option<Files>) {
     accumulate(&rows, &expected).await;
     let undisturbed = begin.elapsed();
 
-    // A query may be faster the next time: one that is over before the kill is repeated, with an earlier kill.
+    // A query may be faster the next time: one that is over before the kill is repeated, with an earlier
+    // kill.
     let mut delay = undisturbed / 2;
     let query = loop {
         assert!(delay > Duration::from_millis(1), "every query was over before the kill");
@@ -66,8 +67,8 @@ async fn nor_does_one_with_tls() {
     kill_one(Some(certificates(folder.path()))).await;
 }
 
-/// Ten queries, in each of which an executor drawn at random is killed at a random time, and another one is started. A
-/// kill may also come when the query is over: then the next one meets an executor that is gone.
+/// Ten queries, in each of which an executor drawn at random is killed at a random time, and another one is
+/// started. A kill may also come when the query is over: then the next one meets an executor that is gone.
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_random_kills_do_not_change_any_result() {
     let folder = tempfile::tempdir().unwrap();

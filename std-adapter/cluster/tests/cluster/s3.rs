@@ -1,5 +1,5 @@
-//! Tables on S3, from a server that checks signatures (moto), over connections that are disturbed: the right model or a clear
-//! error, never a wrong model.
+//! Tables on S3, from a server that checks signatures (moto), over connections that are disturbed: the right
+//! model or a clear error, never a wrong model.
 //!
 //! `tests/run cluster` installs moto and names its server in `DPP_NYSTROM_MOTO`. Without it these tests fail.
 
@@ -110,7 +110,8 @@ impl Store {
         answer
     }
 
-    /// Fit a model to a table, as a user of this store through a port. The file of the model exists if it was written.
+    /// Fit a model to a table, as a user of this store through a port. The file of the model exists if it was
+    /// written.
     fn fit(&self, table: &str, secret: &str, port: u16, model: &str) -> (Output, PathBuf) {
         let model = path(&self.folder, model);
         let mut fit = Command::new(env!("CARGO_BIN_EXE_dpp-nystrom-cluster"));

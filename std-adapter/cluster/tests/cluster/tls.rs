@@ -1,4 +1,5 @@
-//! Mutual TLS: the result is the same, and whoever has no certificate of the authority gets an error and nothing else.
+//! Mutual TLS: the result is the same, and whoever has no certificate of the authority gets an error and
+//! nothing else.
 
 use crate::engines::{assert_same, compute, table};
 use crate::nodes::{Files, Node, Nodes, free_port, options, wait_for, words};

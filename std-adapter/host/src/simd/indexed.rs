@@ -1,4 +1,5 @@
-//! Any ground set under the lanes: its kernel is evaluated entry by entry, and everything else as for rows of features.
+//! Any ground set under the lanes: its kernel is evaluated entry by entry, and everything else as for rows of
+//! features.
 
 use crate::simd::lane::{InLanes, Lane};
 use dpp_nystrom_core::GroundSet;

@@ -106,8 +106,8 @@ impl<T: Lane> InLanes<T> for Points<'_, T, ChosenKernel<T>> {
         entries::<T, S, R>(simd, self.kernel(), rows, numbers, stride)
     }
 
-    /// Works on a copy of the rows: every landmark is compared with all of them, and rows scattered over a large
-    /// file would each cost a cache miss or a page fault.
+    /// Works on a copy of the rows: every landmark is compared with all of them, and rows scattered over a
+    /// large file would each cost a cache miss or a page fault.
     fn seeds(&self, rows: &[usize], c: usize, random: &mut Random) -> Result<Vec<usize>, Error> {
         let dim = self.features();
         let mut copy = zeros(rows.len().saturating_mul(dim), T::ZERO)?;
@@ -152,7 +152,8 @@ impl<T: Lane, S: Simd, const R: usize> Visit<T> for OfRows<'_, T, S, R> {
     }
 }
 
-/// Arguments of a kernel, which become its values: as many as whole vectors hold, of [`TRIES`] numbers at most.
+/// Arguments of a kernel, which become its values: as many as whole vectors hold, of [`TRIES`] numbers at
+/// most.
 pub struct InPlace<'v, T> {
     /// The kernel.
     pub kernel: &'v ChosenKernel<T>,

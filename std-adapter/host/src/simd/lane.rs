@@ -26,8 +26,8 @@ pub trait InLanes<T: Lane>: GroundSet<T> + Sync {
     /// Write the numbers of row `i`.
     fn put<'s>(&self, i: usize, slots: impl Iterator<Item = &'s mut T>);
 
-    /// Return the kernel of each of `R` rows with the rows of one vector, of which consecutive numbers are `stride` vectors
-    /// apart.
+    /// Return the kernel of each of `R` rows with the rows of one vector, of which consecutive numbers are
+    /// `stride` vectors apart.
     fn entries<S: Simd, const R: usize>(
         &self,
         simd: S,
@@ -253,8 +253,8 @@ impl Lane for f64 {
             let exponent = (n + Self::ROUND).to_bits() << 52;
             return bytemuck::cast(f64::from_bits(a.to_bits().wrapping_add(exponent)));
         }
-        // Only shifts of 32-bit halves exist. In n + 1.5·2²⁰ the integer n ends at the upper half's lowest bit
-        // and the lower half is zero: shifted by 20, n lies where the exponent begins.
+        // Only shifts of 32-bit halves exist. In n + 1.5·2²⁰ the integer n ends at the upper half's lowest
+        // bit and the lower half is zero: shifted by 20, n lies where the exponent begins.
         let upper: S::u32s = bytemuck::cast(simd.add_f64s(n, simd.splat_f64s(1_572_864.0)));
         let exponent = simd.wrapping_dyn_shl_u32s(upper, simd.splat_u32s(20));
         bytemuck::cast(simd.add_u32s(bytemuck::cast(a), exponent))

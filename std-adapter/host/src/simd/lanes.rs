@@ -1,11 +1,11 @@
 //! Many candidates at once: the host's evaluator of the open-slot chain (Metropolis-within-Gibbs with a
 //! systematic scan).
 //!
-//! The same forward substitution as the core's ([`dpp_nystrom_core::OpenSlot::try_one`]), for
-//! [`TRIES`] candidates side by side, one per lane. `pulp` selects the instruction set at run time, so a
-//! portable build uses AVX2, AVX-512 or NEON where available. A block stops early when every lane's residual
-//! has fallen to the threshold that its acceptance test sets for the present occupant: the first candidate is
-//! then rejected, so the occupant stays, so the second is rejected, and so on. Otherwise all lanes are finished
+//! The same forward substitution as the core's ([`dpp_nystrom_core::OpenSlot::try_one`]), for [`TRIES`]
+//! candidates side by side, one per lane. `pulp` selects the instruction set at run time, so a portable build
+//! uses AVX2, AVX-512 or NEON where available. A block stops early when every lane's residual has fallen to
+//! the threshold that its acceptance test sets for the present occupant: the first candidate is then
+//! rejected, so the occupant stays, so the second is rejected, and so on. Otherwise all lanes are finished
 //! and tested in order.
 //!
 //! The result differs from the core's in rounding alone: multiply-adds are fused where the machine can, sums

@@ -4,9 +4,9 @@
 //! given the landmarks before it. `O(n c)` kernel entries, `n c²/2` multiply-adds, `n (c + d + 1)` values.
 //! Accelerated after Epperly, Tropp and Webber (2024): a block of rows is drawn at once in proportion to the
 //! current residuals, and each is accepted with the probability `new residual / old residual`, given those
-//! accepted before it in the block. The law is that of one row at a time, with one pass over the rows per block, which
-//! is a matrix product. A block has an eighth of the rows accepted so far, and at least `BLOCK`: products grow, and few
-//! rows are rejected.
+//! accepted before it in the block. The law is that of one row at a time, with one pass over the rows per
+//! block, which is a matrix product. A block has an eighth of the rows accepted so far, and at least `BLOCK`:
+//! products grow, and few rows are rejected.
 
 use crate::error::Error;
 use crate::heap::zeros;
@@ -114,8 +114,8 @@ impl<T: Lane> Lanes<T> {
         Ok(())
     }
 
-    /// Compute the residuals of all rows, or of these: `n c` kernel entries and `n c²/2` multiply-adds. Residuals
-    /// at the level of rounding are set to zero.
+    /// Compute the residuals of all rows, or of these: `n c` kernel entries and `n c²/2` multiply-adds.
+    /// Residuals at the level of rounding are set to zero.
     ///
     /// # Errors
     /// [`Error::Memory`], [`Error::Cancelled`]; [`Error::Landmarks`] if a residual is not finite.
@@ -171,8 +171,9 @@ impl<T: Lane> Lanes<T> {
         Ok(MatRef::from_column_major_slice(&entries, count, columns.len()).to_owned())
     }
 
-    /// Subtract the contribution of the landmarks from `first` on from every row's residual: for each task of rows `E`, the
-    /// substitutions are `(K - Z Hᵀ) T⁻ᵀ`, with `Z` those of the landmarks before, and `[H T]` the new rows of the factor.
+    /// Subtract the contribution of the landmarks from `first` on from every row's residual: for each task of
+    /// rows `E`, the substitutions are `(K - Z Hᵀ) T⁻ᵀ`, with `Z` those of the landmarks before, and `[H T]`
+    /// the new rows of the factor.
     pub fn pass<G: InLanes<T>>(&self, rows: &mut Rows<T>, landmarks: &Landmarks<'_, T, G>, first: usize) {
         let (ground, last) = (landmarks.ground(), landmarks.len());
         let new = &landmarks.members()[first..];
@@ -218,9 +219,9 @@ impl<T: Lane> Lanes<T> {
             });
     }
 
-    /// Fill an empty landmark set up to `c` by greedily pivoted Cholesky over all rows (Fine and Scheinberg 2002): each
-    /// landmark is the first row with the largest residual. Costs what [`pivot`](Self::pivot) does, with one pass per
-    /// landmark.
+    /// Fill an empty landmark set up to `c` by greedily pivoted Cholesky over all rows (Fine and Scheinberg
+    /// 2002): each landmark is the first row with the largest residual. Costs what [`pivot`](Self::pivot)
+    /// does, with one pass per landmark.
     ///
     /// # Errors
     /// Those of [`pivot`](Self::pivot).

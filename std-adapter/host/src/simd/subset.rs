@@ -1,10 +1,11 @@
 //! Residuals of some candidates against some rows, updated as landmarks are swapped.
 //!
-//! For `q` candidates and `m` rows, which include the candidates and the landmarks, `R = K - ΦᵀΦ` is stored: `q m`
-//! values. Removing the landmark `i` gives `R + aaᵀ`, with `a` the last feature of all rows when `i` is ordered
-//! last; replacing it by the row `v` gives `R + aaᵀ - bbᵀ`, `b = r_·v / √r_vv`. The reduction of the weighted trace
-//! error `Σ_j w_j r_jv² / r_vv` by all `q` swaps thus costs one pass over `R`; the same pass applies the previous
-//! swap. A landmark that is removed becomes a candidate, in place of the one that entered.
+//! For `q` candidates and `m` rows, which include the candidates and the landmarks, `R = K - ΦᵀΦ` is stored:
+//! `q m` values. Removing the landmark `i` gives `R + aaᵀ`, with `a` the last feature of all rows when `i` is
+//! ordered last; replacing it by the row `v` gives `R + aaᵀ - bbᵀ`, `b = r_·v / √r_vv`. The reduction of the
+//! weighted trace error `Σ_j w_j r_jv² / r_vv` by all `q` swaps thus costs one pass over `R`; the same pass
+//! applies the previous swap. A landmark that is removed becomes a candidate, in place of the one that
+//! entered.
 
 use crate::error::Error;
 use crate::heap::zeros;
@@ -213,8 +214,8 @@ impl Subset {
         self.residuals[candidate * self.stride + at] + self.leaving[at] * self.leaving[at]
     }
 
-    /// Return a candidate's error reduction, with its own weight counted as one: a weighted row stands for rows
-    /// that were left out, but a landmark covers only itself exactly.
+    /// Return a candidate's error reduction, with its own weight counted as one: a weighted row stands for
+    /// rows that were left out, but a landmark covers only itself exactly.
     fn drop_of(&self, candidate: usize) -> f32 {
         let at = self.candidates[candidate];
         let residual = self.residual(candidate);

@@ -1,7 +1,7 @@
 //! The forward substitution of a block of candidates, one candidate per lane.
 //!
-//! Landmarks are taken `TILE` at a time. Their kernel entries, and their sums over the earlier landmarks, form
-//! independent chains of multiply-adds, which hides latency, and each earlier entry of a substitution is
+//! Landmarks are taken `TILE` at a time. Their kernel entries, and their sums over the earlier landmarks,
+//! form independent chains of multiply-adds, which hides latency, and each earlier entry of a substitution is
 //! loaded once per tile. A small triangular solve then finishes the tile.
 
 use crate::simd::{InLanes, Lane};

@@ -10,13 +10,13 @@
 //! | a multiple of 4,096 | the rows, one after the other: N x d values, `f32` or `f64` |
 //! | after them | the target, N values, if there is one; of classes the index of each row's |
 //!
-//! Everything is little-endian. The stored rows are standardised, so that the mapped bytes are a ground set, and
-//! the description holds the statistics to undo that. Opening a store reads the description and compares the file's
-//! length. Verifying the values' checksum takes a pass over them: [`Store::verify`] makes one, and a fit verifies as
-//! it reads.
+//! Everything is little-endian. The stored rows are standardised, so that the mapped bytes are a ground set,
+//! and the description holds the statistics to undo that. Opening a store reads the description and compares
+//! the file's length. Verifying the values' checksum takes a pass over them: [`Store::verify`] makes one, and
+//! a fit verifies as it reads.
 //!
-//! The values are mapped into memory. [`Store::check`] reports whether the file changed after it was opened; every
-//! result from a store is checked before it is written (see [`dpp_nystrom_mapped`]).
+//! The values are mapped into memory. [`Store::check`] reports whether the file changed after it was opened;
+//! every result from a store is checked before it is written (see [`dpp_nystrom_mapped`]).
 
 use crate::data::columns::{ClassIndices, Classes, Columns, RowSlices, TargetColumn, Targets};
 use crate::data::{
@@ -116,7 +116,8 @@ impl Description {
             && usize::try_from(self.rows).is_ok()
     }
 
-    /// Whether there are no classes, or each has another label and rows, and these are all rows; a target then is an index as it is.
+    /// Whether there are no classes, or each has another label and rows, and these are all rows; a target
+    /// then is an index as it is.
     fn has_usable_classes(&self) -> bool {
         let labels: HashSet<&str> = self.classes.iter().map(|class| class.label.as_str()).collect();
         let rows = self.classes.iter().try_fold(0_u64, |sum, class| sum.checked_add(class.rows));
@@ -261,7 +262,8 @@ impl Store {
     pub fn slices(&self) -> RowSlices<'_> {
         let numbers = self.len() * self.features();
         let has_target = self.description.target.is_some();
-        // The offset is a multiple of a page and the length was compared, so the values are aligned and complete.
+        // The offset is a multiple of a page and the length was compared, so the values are aligned and
+        // complete.
         if self.description.single {
             let (rows, targets) = bytemuck::cast_slice::<u8, f32>(self.number_area()).split_at(numbers);
             RowSlices::F32(rows, has_target.then_some(targets))
@@ -271,8 +273,8 @@ impl Store {
         }
     }
 
-    /// Check that the file was not changed since it was opened. Call this before using a result computed from the
-    /// store.
+    /// Check that the file was not changed since it was opened. Call this before using a result computed from
+    /// the store.
     ///
     /// # Errors
     /// `ErrorKind::Format` with the reason: truncated or modified since it was opened.
@@ -289,7 +291,8 @@ impl Store {
     /// Verify the checksum of the values, and that all are finite: one pass over the file.
     ///
     /// # Errors
-    /// `ErrorKind::Format` for values whose checksum does not match, or that are not finite, or as [`check`](Self::check).
+    /// `ErrorKind::Format` for values whose checksum does not match, or that are not finite, or as
+    /// [`check`](Self::check).
     pub fn verify(&self) -> Result<(), Error> {
         self.mapped.expect_order();
         let mut hasher = crc32fast::Hasher::new();
@@ -341,7 +344,8 @@ impl Store {
         Ok(self.gather_as_stored(numbers)?.into_table())
     }
 
-    /// Return the labels of the classes, of which a target of [`table_of`](Self::table_of) is the index; none if it is a number.
+    /// Return the labels of the classes, of which a target of [`table_of`](Self::table_of) is the index; none
+    /// if it is a number.
     pub fn labels(&self) -> Vec<String> {
         self.description.labels()
     }
@@ -393,8 +397,8 @@ impl Store {
         Columns { name, feature_names, scaler, target, further: Vec::new(), classes: None }
     }
 
-    /// Pass all rows, in the units of the original file, to `receive` in blocks of some thousands. The checksum is
-    /// verified before the first block.
+    /// Pass all rows, in the units of the original file, to `receive` in blocks of some thousands. The
+    /// checksum is verified before the first block.
     ///
     /// # Errors
     /// As [`verify`](Self::verify), and the errors of `receive`.

@@ -8,7 +8,8 @@ use crate::error::{Cause, Error};
 use crate::kernel::precision::Precision;
 use std::borrow::Cow;
 
-/// Values of a store up to which it is read into memory for a selector that needs its rows there: 128 MiB in `f64`.
+/// Values of a store up to which it is read into memory for a selector that needs its rows there: 128 MiB in
+/// `f64`.
 const IN_MEMORY: usize = 1 << 24;
 
 impl RowSource for Store {
@@ -81,11 +82,12 @@ impl RowSource for Store {
 }
 
 impl Store {
-    /// Read `rows` rows drawn at random into memory, or all of them, and scale them by their own statistics. Without
-    /// `rows`, the checksum is verified first.
+    /// Read `rows` rows drawn at random into memory, or all of them, and scale them by their own statistics.
+    /// Without `rows`, the checksum is verified first.
     ///
     /// # Errors
-    /// `ErrorKind::Data` for too few rows or values too far apart, and as [`Store::check`] and [`Store::verify`].
+    /// `ErrorKind::Data` for too few rows or values too far apart, and as [`Store::check`] and
+    /// [`Store::verify`].
     pub fn read(&self, rows: Option<usize>, seed: u64) -> Result<Prepared, Error> {
         if rows.is_none() {
             self.verify()?;
@@ -108,7 +110,8 @@ impl Store {
     /// Read all rows into memory, scaled by the statistics of others; the target by its own.
     ///
     /// # Errors
-    /// `ErrorKind::Unsupported` where there are too many, `ErrorKind::Data` for values too far apart, and as [`Store::check`] and [`Store::verify`].
+    /// `ErrorKind::Unsupported` where there are too many, `ErrorKind::Data` for values too far apart, and as
+    /// [`Store::check`] and [`Store::verify`].
     pub(crate) fn read_scaled(&self, scaler: &Scaler) -> Result<Prepared, Error> {
         if !self.fits_in_memory() {
             return Err(Error(Cause::OtherScale));

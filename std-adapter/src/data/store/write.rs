@@ -26,11 +26,12 @@ const SLACK: u64 = 64;
 
 /// Read `data` once and write its rows to the store `out`, in single or double precision.
 ///
-/// Rows are written as they arrive, shifted by the mean of the first block (some hundred thousand values), while
-/// the statistics are accumulated; a second pass, over the new file rather than `data`, standardises them in place.
-/// So `data` may be standard input, and memory is that of a few blocks. In `f32` the error of a value is half a unit
-/// in the last place of its distance from that first mean, plus that of the result. The store is written under a
-/// temporary name in the same folder, so an existing `out` is kept until the new store is complete.
+/// Rows are written as they arrive, shifted by the mean of the first block (some hundred thousand values),
+/// while the statistics are accumulated; a second pass, over the new file rather than `data`, standardises
+/// them in place. So `data` may be standard input, and memory is that of a few blocks. In `f32` the error of
+/// a value is half a unit in the last place of its distance from that first mean, plus that of the result.
+/// The store is written under a temporary name in the same folder, so an existing `out` is kept until the new
+/// store is complete.
 ///
 /// # Errors
 /// `ErrorKind::Table` if `data` cannot be read, `ErrorKind::Data` for a column out of the precision's range,
@@ -46,8 +47,9 @@ pub fn convert(
     convert_with(data, &options, precision, out, observer).map(|(store, _)| store)
 }
 
-/// Write a row store as [`convert`] does, of the columns that the options choose. Words and gaps to be filled take two
-/// passes over `data`. Rows that are left out are not counted: the rows of the store are numbered without them.
+/// Write a row store as [`convert`] does, of the columns that the options choose. Words and gaps to be filled
+/// take two passes over `data`. Rows that are left out are not counted: the rows of the store are numbered
+/// without them.
 ///
 /// # Errors
 /// Those of [`convert`].
@@ -275,8 +277,8 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Standardise the values of a file from `begin` on, in place or to the end of another file. Only the rows, which
-    /// stay in place, are reported as progress.
+    /// Standardise the values of a file from `begin` on, in place or to the end of another file. Only the
+    /// rows, which stay in place, are reported as progress.
     fn standardise(
         &mut self,
         column: Column,

@@ -1,8 +1,8 @@
 //! Weka's attribute-relation file format.
 //!
-//! Fields are separated by commas, or by white space in a line without commas; values and names may be quoted with
-//! `'` or `"` and escaped with a backslash. A trailing comma is ignored. Not supported: sparse rows, and string and
-//! date attributes.
+//! Fields are separated by commas, or by white space in a line without commas; values and names may be quoted
+//! with `'` or `"` and escaped with a backslash. A trailing comma is ignored. Not supported: sparse rows, and
+//! string and date attributes.
 
 use crate::data::table::columns::{Column, Columns, Kind, Want};
 use crate::data::table::input::{Input, Origin, line_limit};

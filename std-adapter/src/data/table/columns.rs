@@ -73,7 +73,8 @@ pub(crate) enum Cell {
     },
 }
 
-/// The values so far of a column that may yet be one of numbers or of words. Each is a gap in the one, and a word in the other.
+/// The values so far of a column that may yet be one of numbers or of words. Each is a gap in the one, and a
+/// word in the other.
 #[derive(Default)]
 pub(crate) struct Undecided {
     pub(crate) codes: HashMap<Box<str>, usize>,

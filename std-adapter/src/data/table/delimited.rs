@@ -1,9 +1,10 @@
 //! Text separated by commas, tabs, semicolons, `|` or white space.
 //!
-//! The delimiter is whichever of `,` tab `;` is most frequent in the first line, outside quotes; in `.tsv` and `.tab`
-//! files a single tab suffices. A line without any of them is split at `|`, or, if the next line has as many fields, at
-//! white space. Lines that begin with `#` are comments. A trailing delimiter is ignored. An unnamed column in a header
-//! is called `x` followed by its index from 0; so is the first, if the header is one field short, as that of R is.
+//! The delimiter is whichever of `,` tab `;` is most frequent in the first line, outside quotes; in `.tsv`
+//! and `.tab` files a single tab suffices. A line without any of them is split at `|`, or, if the next line
+//! has as many fields, at white space. Lines that begin with `#` are comments. A trailing delimiter is
+//! ignored. An unnamed column in a header is called `x` followed by its index from 0; so is the first, if the
+//! header is one field short, as that of R is.
 //!
 //! | first row | taken for |
 //! | --- | --- |
@@ -62,7 +63,8 @@ pub(crate) fn read<'a>(
     Ok(rows)
 }
 
-/// The file up to the end of its second line with content, or as much of it as detecting the delimiter can need.
+/// The file up to the end of its second line with content, or as much of it as detecting the delimiter can
+/// need.
 #[derive(Default)]
 struct Start {
     text: Vec<u8>,
@@ -195,8 +197,9 @@ impl<'a, R: Read> Records<'a, R> {
         let limit = Passed("line", origin.options.limits.line.saturating_add(2 * BUFFER as u64));
         let input = Comments::new(Plainer::new(input, false, delimiter == b' '), comments);
         let input = Limited { inner: input, count: count.clone(), limit };
-        // Terminating records at '\n' alone, and every file with one, makes the parser's line count exact: by default
-        // it ends a line between '\r' and '\n'. The '\r' left in the last field is trimmed with the white space.
+        // Terminating records at '\n' alone, and every file with one, makes the parser's line count exact: by
+        // default it ends a line between '\r' and '\n'. The '\r' left in the last field is trimmed with the
+        // white space.
         let reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)

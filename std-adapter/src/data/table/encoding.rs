@@ -149,7 +149,8 @@ fn ends(text: &[u8]) -> u64 {
     text.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
-/// Whether bytes that are not all ASCII are Windows-1252: no sequence of them is UTF-8, and each stands for a character.
+/// Whether bytes that are not all ASCII are Windows-1252: no sequence of them is UTF-8, and each stands for a
+/// character.
 fn is_windows_1252(bytes: &[u8]) -> bool {
     const UNUSED: [u8; 5] = [0x81, 0x8D, 0x8F, 0x90, 0x9D];
     bytes.utf8_chunks().all(|chunk| chunk.valid().is_ascii())

@@ -1,7 +1,8 @@
 //! The sparse text of LIBSVM: `label index:value index:value ...`, one row per line; `#` begins a comment.
 //!
-//! A value that is not written is 0. A feature is called `f` and its index, so that files agree on a feature whatever
-//! the greatest index of each. The label comes last, as `label`. The values of a file are held in memory.
+//! A value that is not written is 0. A feature is called `f` and its index, so that files agree on a feature
+//! whatever the greatest index of each. The label comes last, as `label`. The values of a file are held in
+//! memory.
 
 use crate::data::table::columns::{Column, Columns, Want};
 use crate::data::table::input::{Input, Origin, line_limit};
@@ -96,7 +97,8 @@ fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// Return the features' indices in ascending order: to the greatest in the file, or those of the recipe as well.
+/// Return the features' indices in ascending order: to the greatest in the file, or those of the recipe as
+/// well.
 fn indices(entries: &[(u64, f64)], origin: Origin<'_>, want: Want<'_>) -> Result<Vec<u64>, TableError> {
     let found = entries.iter().map(|entry| entry.0);
     let Want::Apply { recipe, target } = want else {

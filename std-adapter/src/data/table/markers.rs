@@ -1,7 +1,8 @@
 //! Markers: fields that stand for a missing value.
 //!
-//! An empty field is one in any column. A column of numbers has no use for words, so all that are usual stand for a gap;
-//! in a column of words `none` or `-` is a word as any other, and markers are those that no one takes for a word.
+//! An empty field is one in any column. A column of numbers has no use for words, so all that are usual stand
+//! for a gap; in a column of words `none` or `-` is a word as any other, and markers are those that no one
+//! takes for a word.
 //!
 //! | markers | pandas (`read_csv`) | R (`read.table`) | numbers | words |
 //! | --- | --- | --- | --- | --- |

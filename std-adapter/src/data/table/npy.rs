@@ -1,8 +1,8 @@
 //! NumPy arrays: two dimensions, C or Fortran order, `f4`, `f8`, booleans and integers of either byte order.
 //!
-//! The header is parsed here rather than by a library because it is untrusted: the product of the shape is checked,
-//! and memory grows with the values present rather than with those declared. Bytes after the array are ignored, as
-//! in NumPy.
+//! The header is parsed here rather than by a library because it is untrusted: the product of the shape is
+//! checked, and memory grows with the values present rather than with those declared. Bytes after the array
+//! are ignored, as in NumPy.
 
 use crate::data::table::columns::{Columns, Want};
 use crate::data::table::input::{Input, Origin};

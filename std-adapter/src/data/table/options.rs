@@ -3,11 +3,11 @@
 use crate::data::table::target::Target;
 use serde::{Deserialize, Serialize};
 
-/// How a table is read. The default reads every column, the last one as the target, refuses gaps, and detects the
-/// dialect.
+/// How a table is read. The default reads every column, the last one as the target, refuses gaps, and detects
+/// the dialect.
 ///
-/// A column is given by its name, by its index from 0, or by a range of indices, both ends included: `3-7`. A column
-/// of that name takes precedence.
+/// A column is given by its name, by its index from 0, or by a range of indices, both ends included: `3-7`. A
+/// column of that name takes precedence.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -38,14 +38,15 @@ pub struct Options {
     pub ids: Vec<String>,
     /// The column that says which rows belong together. It may contain anything, and is no feature.
     pub group: Option<String>,
-    /// The column with the weights of rows: finite numbers, at least 0, in any unit. It is no feature. Rows of weight 0 are left out.
+    /// The column with the weights of rows: finite numbers, at least 0, in any unit. It is no feature. Rows
+    /// of weight 0 are left out.
     pub weight: Option<String>,
     /// Columns of words, even if they begin with a number.
     pub words: Vec<String>,
     /// What is done with missing values of features.
     pub missing: Missing,
-    /// The fields that stand for a missing value, in place of the usual ones ([`Missing`]). An empty field does in any case, and
-    /// `?` in ARFF. Of a number it does not matter how it is written.
+    /// The fields that stand for a missing value, in place of the usual ones ([`Missing`]). An empty field
+    /// does in any case, and `?` in ARFF. Of a number it does not matter how it is written.
     pub missing_values: Option<Vec<String>>,
     /// Whether [`Missing::Drop`] may leave out more than half of the rows; otherwise that is an error.
     pub allow_loss: bool,
@@ -53,7 +54,8 @@ pub struct Options {
     pub unknown: Unknown,
     /// Take a model's columns in their order, whether or not the file or the model names them.
     pub by_position: bool,
-    /// Whether rows to which a model is applied may lack their target, which is NaN then. Otherwise all have one, or none.
+    /// Whether rows to which a model is applied may lack their target, which is NaN then. Otherwise all have
+    /// one, or none.
     pub partly_labelled: bool,
     /// Whether the first row has the names of the columns; none: detected.
     pub header: Option<bool>,
@@ -79,10 +81,11 @@ pub enum Labels {
     All,
 }
 
-/// What is done with a missing value of a feature, which is NaN in an array. In a text it is an empty field, `?` or `\\N`; in a
-/// column of numbers also `NA`, `N/A`, `#N/A`, `<NA>`, `NaN`, `null` and `None` in any case, `.` and `-`; in a column of words
-/// `NA`, `N/A`, `n/a`, `#N/A`, `<NA>`, `NaN`, `nan`, `NULL` and `null` as they are here, while `none` is a word.
-/// [`Options::missing_values`] are others. With all but `Error`, rows of which the target is missing are left out of training.
+/// What is done with a missing value of a feature, which is NaN in an array. In a text it is an empty field,
+/// `?` or `\\N`; in a column of numbers also `NA`, `N/A`, `#N/A`, `<NA>`, `NaN`, `null` and `None` in any
+/// case, `.` and `-`; in a column of words `NA`, `N/A`, `n/a`, `#N/A`, `<NA>`, `NaN`, `nan`, `NULL` and
+/// `null` as they are here, while `none` is a word. [`Options::missing_values`] are others. With all but
+/// `Error`, rows of which the target is missing are left out of training.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Missing {
     /// It is an error.
@@ -92,8 +95,8 @@ pub enum Missing {
     Drop,
     /// The training rows' mean takes its place; for words, the share of each level.
     Mean,
-    /// As [`Mean`](Self::Mean), with a further feature, 1 where the value is missing and else 0, for each column with
-    /// gaps in training.
+    /// As [`Mean`](Self::Mean), with a further feature, 1 where the value is missing and else 0, for each
+    /// column with gaps in training.
     Indicator,
 }
 
@@ -120,7 +123,8 @@ pub struct Limits {
     pub classes: u64,
     /// Bytes that a compressed file expands to.
     pub decompressed: u64,
-    /// Numbers that sparse rows expand to where all are held in memory, if they are more than 16 times those written.
+    /// Numbers that sparse rows expand to where all are held in memory, if they are more than 16 times those
+    /// written.
     pub sparse: u64,
 }
 

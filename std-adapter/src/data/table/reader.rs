@@ -1,7 +1,7 @@
 //! Tables in files: CSV, TSV, ARFF, NPY and LIBSVM, plain or gzipped.
 //!
-//! Values are parsed in one pass directly into rows, so a file takes no more memory than its values (an array in
-//! Fortran order is transposed, and takes twice that).
+//! Values are parsed in one pass directly into rows, so a file takes no more memory than its values (an array
+//! in Fortran order is transposed, and takes twice that).
 //!
 //! | format | detected by | names |
 //! | --- | --- | --- |
@@ -10,8 +10,8 @@
 //! | LIBSVM | `.libsvm`, `.svm`, or [`Options::libsvm`] | `f1`, `f2`, ... by the index, and `label` |
 //! | delimited | anything else | first row, if it contains words; otherwise `x0`, `x1`, ... |
 //!
-//! A column of words, which begins with a word, becomes one feature per level (see [`Recipe`]). Lines may end with a
-//! carriage return alone. Gzip is detected by its first bytes, and so are UTF-16 and Windows-1252
+//! A column of words, which begins with a word, becomes one feature per level (see [`Recipe`]). Lines may end
+//! with a carriage return alone. Gzip is detected by its first bytes, and so are UTF-16 and Windows-1252
 //! ([`Remarks::encoding`]). The path `-` is standard input.
 
 use crate::data::table::columns::Want;
@@ -29,17 +29,18 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 use std::rc::Rc;
 
-/// Read every column of a file, one of them as the target. [`Table`] has an example; [`Options::read`] reads other
-/// columns, dialects and gaps.
+/// Read every column of a file, one of them as the target. [`Table`] has an example; [`Options::read`] reads
+/// other columns, dialects and gaps.
 ///
-/// A column of words, or a nominal ARFF attribute, becomes one column per level: 1 in rows that have it, otherwise 0.
+/// A column of words, or a nominal ARFF attribute, becomes one column per level: 1 in rows that have it,
+/// otherwise 0.
 pub fn read(path: &Path, target: &Target) -> Result<Table, Error> {
     let options = Options { target: target.clone(), ..Options::default() };
     Ok(options.read(path)?.table)
 }
 
-/// Read a file as [`read`] does, but pass the rows to `receive` in blocks of some thousands: a file of any length
-/// takes the memory of two blocks (except for an array in Fortran order). The blocks' names are empty.
+/// Read a file as [`read`] does, but pass the rows to `receive` in blocks of some thousands: a file of any
+/// length takes the memory of two blocks (except for an array in Fortran order). The blocks' names are empty.
 ///
 /// # Errors
 /// Those of reading, and those of `receive`, which stop it.
@@ -73,15 +74,16 @@ pub fn read_blocks<E: From<Error>>(
 /// Read the columns that a fitted model needs, in the model's order.
 ///
 /// 1. If the file names its columns, each feature is the column of its name, in any position. A column called
-///    `target_name` becomes the target; it may be absent. A missing feature, and a column that is neither, is an error
-///    with the nearest name: names in another case are others.
-/// 2. If neither the file nor the model has names (a model without is one of `x0`, `x1`, ...), columns are matched by
-///    position: as many columns as features are the features; one more is the target, which has the position that it
-///    had in the file on which the model was fitted.
+///    `target_name` becomes the target; it may be absent. A missing feature, and a column that is neither, is
+///    an error with the nearest name: names in another case are others.
+/// 2. If neither the file nor the model has names (a model without is one of `x0`, `x1`, ...), columns are
+///    matched by position: as many columns as features are the features; one more is the target, which has
+///    the position that it had in the file on which the model was fitted.
 /// 3. If only one of them has names, the file is rejected, unless [`Options::by_position`] is set.
 ///
-/// A target column with a missing value in every row counts as absent, as in files made for prediction. A row with a
-/// level unknown to the model is rejected. A model's [`Recipe`] knows more than names: [`Options::read_for`].
+/// A target column with a missing value in every row counts as absent, as in files made for prediction. A row
+/// with a level unknown to the model is rejected. A model's [`Recipe`] knows more than names:
+/// [`Options::read_for`].
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -128,8 +130,8 @@ impl Options {
         Ok(open(path, Want::Learn, self, None, false)?)
     }
 
-    /// Read a file as [`read`](Self::read) does, and pass the rows to `receive` in blocks of some thousands. Gaps to be
-    /// filled, and words, take two passes over the file: standard input is then rejected.
+    /// Read a file as [`read`](Self::read) does, and pass the rows to `receive` in blocks of some thousands.
+    /// Gaps to be filled, and words, take two passes over the file: standard input is then rejected.
     ///
     /// # Errors
     /// Those of reading, and those of `receive`, which stop it.
@@ -173,8 +175,8 @@ impl Options {
         Ok(blocks(path, want, &options, &mut receive)?.map_err(Error::from)?)
     }
 
-    /// Read the columns of a model's recipe, by the rule at [`read_features`]. Columns that the recipe leaves out, or
-    /// that [`ignore`](Self::ignore) names, may be there.
+    /// Read the columns of a model's recipe, by the rule at [`read_features`]. Columns that the recipe leaves
+    /// out, or that [`ignore`](Self::ignore) names, may be there.
     ///
     /// # Errors
     /// `ErrorKind::File` or `ErrorKind::Table` with the place of what cannot be read.
@@ -182,8 +184,8 @@ impl Options {
         Ok(open(path, Want::Apply { recipe, target: false }, self, None, false)?)
     }
 
-    /// Read a file as [`read_for`](Self::read_for) does, and pass the rows on as [`read_blocks`](Self::read_blocks) does,
-    /// in one pass.
+    /// Read a file as [`read_for`](Self::read_for) does, and pass the rows on as
+    /// [`read_blocks`](Self::read_blocks) does, in one pass.
     ///
     /// # Errors
     /// Those of reading, and those of `receive`, which stop it.
@@ -337,8 +339,8 @@ fn name_and_extension(path: &Path) -> (String, String) {
     (inner.file_stem().unwrap_or_default().to_string_lossy().into_owned(), lower(inner))
 }
 
-/// Recognise unsupported formats that users are likely to try; read as text, they would give a confusing error in
-/// line 1.
+/// Recognise unsupported formats that users are likely to try; read as text, they would give a confusing
+/// error in line 1.
 fn unsupported(extension: &str, head: &[u8]) -> Option<String> {
     const KNOWN: [&str; 22] = [
         "7z", "bz2", "db", "feather", "h5", "hdf5", "json", "jsonl", "mat", "npz", "ods", "orc", "parquet",

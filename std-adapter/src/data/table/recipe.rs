@@ -1,7 +1,7 @@
 //! The recipe of a model's features: the columns of the file it was trained on, and what each becomes.
 //!
-//! A column of numbers is one feature. A column of words is one feature per level, 1 in rows that have it and else 0.
-//! With [`Missing::Indicator`] a further feature tells gaps.
+//! A column of numbers is one feature. A column of words is one feature per level, 1 in rows that have it and
+//! else 0. With [`Missing::Indicator`] a further feature tells gaps.
 
 use crate::data::table::options::Missing;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,8 @@ pub struct Recipe {
     /// The targets after it. A model keeps them with its outputs.
     #[serde(skip)]
     pub further: Vec<String>,
-    /// The labels of the classes, if the target is one: its values are their indices. A model keeps them with its outputs.
+    /// The labels of the classes, if the target is one: its values are their indices. A model keeps them with
+    /// its outputs.
     #[serde(skip)]
     pub classes: Option<Vec<String>>,
     /// The column with the weights of the training rows. It is one of those that are not used.
@@ -30,7 +31,8 @@ pub struct Recipe {
     pub ids: Vec<String>,
     /// What is done with gaps.
     pub missing: Missing,
-    /// What stands for a missing value, if not what usually does ([`Missing`]). Models and row stores keep it apart.
+    /// What stands for a missing value, if not what usually does ([`Missing`]). Models and row stores keep it
+    /// apart.
     #[serde(skip)]
     pub missing_values: Option<Vec<String>>,
 }
@@ -68,7 +70,8 @@ impl Column {
         self.levels.as_ref().map_or(1, Vec::len) + usize::from(self.indicator)
     }
 
-    /// Make the features from a number or a level's index; NaN is a gap, an index past the levels none of them.
+    /// Make the features from a number or a level's index; NaN is a gap, an index past the levels none of
+    /// them.
     fn expand(&self, value: f64, features: &mut [f64]) {
         if value.is_nan() {
             features.iter_mut().zip(&self.fill).for_each(|(feature, fill)| *feature = *fill);
@@ -86,7 +89,8 @@ impl Column {
 }
 
 impl Recipe {
-    /// Guess the recipe of a model that stores names alone: the file had names unless all are `x` and an index.
+    /// Guess the recipe of a model that stores names alone: the file had names unless all are `x` and an
+    /// index.
     pub fn of_names(features: &[String], target: Option<&str>) -> Self {
         let columns = features.iter().map(|name| Column::number(name)).collect();
         let named = features.iter().any(|name| position(name).is_none());

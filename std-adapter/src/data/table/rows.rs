@@ -1,7 +1,8 @@
 //! Parsing fields of text into rows of values, one field at a time.
 //!
-//! A row has one value per column of the recipe: a number, the index of a level, or NaN for a gap. What the columns
-//! become is settled once all rows were seen, or by the model, and then they are expanded to features.
+//! A row has one value per column of the recipe: a number, the index of a level, or NaN for a gap. What the
+//! columns become is settled once all rows were seen, or by the model, and then they are expanded to
+//! features.
 
 use crate::data::table::columns::{Cell, Plan, Role, Undecided};
 use crate::data::table::input::{Origin, Reading, Remarks, Table};
@@ -425,7 +426,8 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Complete the labels of the classes. Numbers are in their order; else labels that were not declared are sorted.
+    /// Complete the labels of the classes. Numbers are in their order; else labels that were not declared are
+    /// sorted.
     fn learn_classes(&mut self) {
         let Cell::Words { codes, grows } = &mut self.plan.labels else { return };
         let mut labels: Vec<(Box<str>, usize)> = mem::take(codes).into_iter().collect();

@@ -6,8 +6,9 @@ use std::str::FromStr;
 
 /// Which column is the target, or which columns are.
 ///
-/// Parsed from `last`, `none`, an index from 0, a name, or several of them, separated by commas. A column whose name equals
-/// the index, or the whole list, takes precedence; columns called `last` or `none` can be chosen by index.
+/// Parsed from `last`, `none`, an index from 0, a name, or several of them, separated by commas. A column
+/// whose name equals the index, or the whole list, takes precedence; columns called `last` or `none` can be
+/// chosen by index.
 ///
 /// ```
 /// use dpp_nystrom::data::table::Target;

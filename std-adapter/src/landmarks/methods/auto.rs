@@ -1,4 +1,5 @@
-//! A start and a refinement, planned from a budget and the spectrum of a pilot sample: [`crate::landmarks::plan`].
+//! A start and a refinement, planned from a budget and the spectrum of a pilot sample:
+//! [`crate::landmarks::plan`].
 
 use crate::error::Error;
 use crate::landmarks::{
@@ -39,8 +40,9 @@ impl Auto {
     /// The default.
     pub(crate) const USUAL: Self = Self { budget: None, pivot_rows: None, refinement: None };
 
-    /// Spend this much time on a core with AVX-512; slower cores take longer. Default: ten times that of `c` kernel values and features of
-    /// all rows, which a regression on them takes too, but at least 100 ms and at most 1 s.
+    /// Spend this much time on a core with AVX-512; slower cores take longer. Default: ten times that of `c`
+    /// kernel values and features of all rows, which a regression on them takes too, but at least 100 ms and
+    /// at most 1 s.
     pub fn budget(self, budget: impl Into<Option<Duration>>) -> Self {
         Self { budget: budget.into(), ..self }
     }

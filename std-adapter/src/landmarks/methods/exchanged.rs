@@ -5,8 +5,8 @@ use crate::error::{Cause, Error};
 use crate::landmarks::{Needs, Refinement, RowAccess, Selection, Selector, Task, swap_search::refine};
 use dpp_nystrom_host::rng::{RngStream, stream};
 
-/// Select with another selector and exchange its rows while the trace error decreases. Returns an error if that
-/// selector returns points instead of rows.
+/// Select with another selector and exchange its rows while the trace error decreases. Returns an error if
+/// that selector returns points instead of rows.
 ///
 /// `N c` kernel evaluations per sweep and `N (c + d)` numbers, in addition to the cost of the other selector.
 ///

@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::landmarks::{Selection, Selector, Task, chain::select_rows, procedure::Procedure};
 use dpp_nystrom_core::Error as CoreError;
 
-/// Select the given rows. Rows that depend linearly on preceding ones under the kernel are dropped. `c²/2` kernel
-/// evaluations. Works in place.
+/// Select the given rows. Rows that depend linearly on preceding ones under the kernel are dropped. `c²/2`
+/// kernel evaluations. Works in place.
 ///
 /// ```
 /// use dpp_nystrom::selectors::Given;
@@ -18,8 +18,8 @@ pub struct Given {
 }
 
 impl Given {
-    /// Select these rows, numbered from 0 as in the file even if only some of its rows are used. Selection returns an
-    /// error for a row that is not among those used.
+    /// Select these rows, numbered from 0 as in the file even if only some of its rows are used. Selection
+    /// returns an error for a row that is not among those used.
     pub fn new(rows: impl Into<Vec<usize>>) -> Self {
         Self { rows: rows.into() }
     }

@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::landmarks::{Selection, Selector, Start, Task, chain::select_rows, procedure::Procedure};
 
-/// Select by greedily pivoted Cholesky (Fine and Scheinberg 2002): always the row with the largest residual. Ignores
-/// the seed. `N c` kernel evaluations, `N (c + d)` numbers.
+/// Select by greedily pivoted Cholesky (Fine and Scheinberg 2002): always the row with the largest residual.
+/// Ignores the seed. `N c` kernel evaluations, `N (c + d)` numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Greedy;
 

@@ -5,8 +5,8 @@ use crate::landmarks::{
     ChainKind, Selection, Selector, Start, Steps, Task, chain::select_rows, procedure::Procedure,
 };
 
-/// Sample a c-DPP, with probability proportional to `det K_CC` over sets of c rows, by a Markov chain (Li, Jegelka and
-/// Sra 2016).
+/// Sample a c-DPP, with probability proportional to `det K_CC` over sets of c rows, by a Markov chain (Li,
+/// Jegelka and Sra 2016).
 ///
 /// c kernel evaluations per proposal, in addition to those of the start; `c²` numbers. Works in place.
 ///

@@ -6,8 +6,8 @@ use crate::landmarks::{ExactKDpp, Selection, Selector, Task};
 use dpp_nystrom_host::heap::Heap;
 use std::sync::Arc;
 
-/// Sample a c-DPP exactly, from all eigenvectors of K (Kulesza and Taskar 2012, Algorithms 1 and 8). `N²` kernel
-/// evaluations, `O(N³)` operations, `2 N²` numbers.
+/// Sample a c-DPP exactly, from all eigenvectors of K (Kulesza and Taskar 2012, Algorithms 1 and 8). `N²`
+/// kernel evaluations, `O(N³)` operations, `2 N²` numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KdppExact;
 

@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::landmarks::{Needs, Selection, Selector, Task, methods::lloyd::centroids};
 
-/// Select the centroids of k-means (Zhang, Tsang and Kwok 2008), which are points and not rows. `N c` distances per
-/// round, at most 100 rounds; `N + c d` numbers.
+/// Select the centroids of k-means (Zhang, Tsang and Kwok 2008), which are points and not rows. `N c`
+/// distances per round, at most 100 rounds; `N + c d` numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kmeans;
 

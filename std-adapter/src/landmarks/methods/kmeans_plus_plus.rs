@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::landmarks::{Selection, Selector, Start, Task, chain::select_rows, procedure::Procedure};
 
-/// Select the seeds of k-means++ (Arthur and Vassilvitskii 2007): each row is drawn in proportion to its squared
-/// distance to the nearest seed before it. `N c` distances.
+/// Select the seeds of k-means++ (Arthur and Vassilvitskii 2007): each row is drawn in proportion to its
+/// squared distance to the nearest seed before it. `N c` distances.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KmeansPlusPlus;
 

@@ -1,5 +1,5 @@
-//! The rows nearest to the centroids of k-means. For each centroid in turn: the nearest row that is not yet selected
-//! and is linearly independent of those that are.
+//! The rows nearest to the centroids of k-means. For each centroid in turn: the nearest row that is not yet
+//! selected and is linearly independent of those that are.
 
 use crate::error::Error;
 use crate::landmarks::methods::draw::{push, selected};
@@ -10,8 +10,8 @@ use dpp_nystrom_core::{Error as CoreError, Landmarks};
 use dpp_nystrom_host::heap::Heap;
 use rayon::prelude::*;
 
-/// Select the distinct rows nearest to the centroids of k-means (Zhang, Tsang and Kwok 2008). Costs as much as
-/// [`Kmeans`](crate::selectors::Kmeans).
+/// Select the distinct rows nearest to the centroids of k-means (Zhang, Tsang and Kwok 2008). Costs as much
+/// as [`Kmeans`](crate::selectors::Kmeans).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KmeansSnapped;
 

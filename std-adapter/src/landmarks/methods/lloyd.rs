@@ -6,7 +6,8 @@ use crate::landmarks::{Selector, Task, methods::kmeans_plus_plus::KmeansPlusPlus
 use crate::observer::{Observer, go_on};
 use rayon::prelude::*;
 
-/// Rows per parallel task. Sums are computed block by block, so that they do not depend on the number of threads.
+/// Rows per parallel task. Sums are computed block by block, so that they do not depend on the number of
+/// threads.
 const BLOCK: usize = 1_024;
 
 /// The maximum number of rounds: the last ones move the centroids little.
@@ -25,8 +26,9 @@ pub(crate) fn centroids(task: &Task<'_>) -> Result<Vec<f64>, Error> {
     Ok(centroids)
 }
 
-/// Move every centroid to the mean of the rows nearest to it until no row changes its cluster. A centroid without rows
-/// does not move. Calls `each` in every round with the inertia `Σ min ‖x - m‖²`, which never increases. `N c` distances per round.
+/// Move every centroid to the mean of the rows nearest to it until no row changes its cluster. A centroid
+/// without rows does not move. Calls `each` in every round with the inertia `Σ min ‖x - m‖²`, which never
+/// increases. `N c` distances per round.
 ///
 /// # Errors
 /// `ErrorKind::Cancelled`, after at most one block of rows on each thread.

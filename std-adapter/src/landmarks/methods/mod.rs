@@ -1,8 +1,8 @@
 //! The registry of selectors by name, [`METHODS`], and their options.
 //!
-//! A new selector is a file in this folder, a line in [`crate::selectors`] and an entry in [`METHODS`]. It is then
-//! available by name in `select`, `fit` and `evaluate`, and listed in their help. The package `dpp-nystrom-lab` has a
-//! list of further methods, of historical interest.
+//! A new selector is a file in this folder, a line in [`crate::selectors`] and an entry in [`METHODS`]. It is
+//! then available by name in `select`, `fit` and `evaluate`, and listed in their help. The package
+//! `dpp-nystrom-lab` has a list of further methods, of historical interest.
 //!
 //! | method | selects | kernel evaluations | numbers held | source |
 //! | --- | --- | --- | --- | --- |
@@ -24,8 +24,8 @@
 //!
 //! # Drawing
 //!
-//! A row that depends linearly on those already drawn is skipped. So the result is always c independent rows, or an
-//! error. [`Task::draw`](crate::landmarks::Task::draw) draws rows by weight.
+//! A row that depends linearly on those already drawn is skipped. So the result is always c independent rows,
+//! or an error. [`Task::draw`](crate::landmarks::Task::draw) draws rows by weight.
 //!
 //! Weights are computed in `f64`. The precision of the task applies to the chains, the starts and `greedy`.
 
@@ -68,7 +68,8 @@ pub struct SelectorOptions {
     pub steps: Steps,
     /// The number of rows among which pivoted Cholesky pivots.
     pub pivot_rows: Option<usize>,
-    /// The options of refinement. With a method that does not use them, they apply to an exchange of its rows.
+    /// The options of refinement. With a method that does not use them, they apply to an exchange of its
+    /// rows.
     pub refinement: Option<Refinement>,
     /// The budget of `auto`.
     pub budget: Option<Duration>,
@@ -118,8 +119,8 @@ impl Method {
         self.options.contains(&option)
     }
 
-    /// Create the selector. If refinement options are set and the method does not use them, the selector exchanges the
-    /// rows that the method selects.
+    /// Create the selector. If refinement options are set and the method does not use them, the selector
+    /// exchanges the rows that the method selects.
     pub fn selector(&self, options: &SelectorOptions) -> Box<dyn Selector> {
         let selector = (self.build)(options);
         match options.refinement {

@@ -1,7 +1,7 @@
 //! Landmarks from randomly pivoted Cholesky, exchanged while the trace error decreases.
 //!
-//! The start pivots among a random sample of as many rows as fit in 32 MiB. Exchanges draw from all rows and measure
-//! the error on up to a million of them.
+//! The start pivots among a random sample of as many rows as fit in 32 MiB. Exchanges draw from all rows and
+//! measure the error on up to a million of them.
 
 use crate::error::Error;
 use crate::landmarks::{
@@ -9,8 +9,8 @@ use crate::landmarks::{
 };
 use std::time::Duration;
 
-/// Select rows by pivoted Cholesky and exchange them while the error decreases: swap search over importance-sampled
-/// rows. `N c` kernel evaluations per sweep, `N (c + d)` numbers.
+/// Select rows by pivoted Cholesky and exchange them while the error decreases: swap search over
+/// importance-sampled rows. `N c` kernel evaluations per sweep, `N (c + d)` numbers.
 ///
 /// ```
 /// use dpp_nystrom::selectors::Refined;

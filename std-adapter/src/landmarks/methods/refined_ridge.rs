@@ -1,22 +1,25 @@
 //! The landmarks of `refined`, exchanged while the prediction error of ridge regression decreases.
 //!
 //! The prediction error is the leave-one-out error on the given rows and targets
-//! ([`crate::regression::leave_one_out`]), over at most 8,192 of them, drawn once. A sixteenth of the landmarks is taken at a
-//! time, at least one. For each such block at least 48 candidates are drawn, and as many as it has landmarks: a third
-//! uniformly, a third in proportion to their residuals given the other landmarks, and a third in proportion to their squared
-//! leave-one-out residuals. Each landmark of the block in turn is compared with the candidates in its place. The row with the
-//! smallest error replaces the landmark if its error is lower by more than one standard error of the difference: the minimum of
-//! many noisy estimates is biased downwards. A landmark that was replaced is a candidate for the rest of its block. The ridge is
-//! the one given, or the one of [`ridge_grid`] with the smallest leave-one-out error, chosen before each sweep. A sweep is kept
-//! if it reduces the error, each set at its best ridge, so the result is never worse than the start.
+//! ([`crate::regression::leave_one_out`]), over at most 8,192 of them, drawn once. A sixteenth of the
+//! landmarks is taken at a time, at least one. For each such block at least 48 candidates are drawn, and as
+//! many as it has landmarks: a third uniformly, a third in proportion to their residuals given the other
+//! landmarks, and a third in proportion to their squared leave-one-out residuals. Each landmark of the block
+//! in turn is compared with the candidates in its place. The row with the smallest error replaces the
+//! landmark if its error is lower by more than one standard error of the difference: the minimum of many
+//! noisy estimates is biased downwards. A landmark that was replaced is a candidate for the rest of its
+//! block. The ridge is the one given, or the one of [`ridge_grid`] with the smallest leave-one-out error,
+//! chosen before each sweep. A sweep is kept if it reduces the error, each set at its best ridge, so the
+//! result is never worse than the start.
 //!
-//! For n rows, b landmarks of a block and q candidates, a block costs `n c` kernel entries and `n c (3c/2 + 3(b + q))`
-//! multiply-adds, and each of its landmarks `n b (b/2 + q)`: some `35 n c²` for a sweep. Above 256 landmarks, where that is many
-//! times a fit, 4,096 rows are used (but four for each landmark), blocks are an eighth of the landmarks, and a sweep exchanges the
-//! next fifth of them, for `6 n c²`. The search stores `n (3 c + 4 q)` numbers.
+//! For n rows, b landmarks of a block and q candidates, a block costs `n c` kernel entries and
+//! `n c (3c/2 + 3(b + q))` multiply-adds, and each of its landmarks `n b (b/2 + q)`: some `35 n c²` for a
+//! sweep. Above 256 landmarks, where that is many times a fit, 4,096 rows are used (but four for each
+//! landmark), blocks are an eighth of the landmarks, and a sweep exchanges the next fifth of them, for
+//! `6 n c²`. The search stores `n (3 c + 4 q)` numbers.
 //!
-//! Forward selection of kernel columns by the leave-one-out error is known from orthogonal least squares (Chen, Hong,
-//! Harris and Sharkey 2004). Here columns are exchanged instead of added.
+//! Forward selection of kernel columns by the leave-one-out error is known from orthogonal least squares
+//! (Chen, Hong, Harris and Sharkey 2004). Here columns are exchanged instead of added.
 
 use crate::approximation::{AnyGround, Gram, features::independent};
 use crate::data::weights::Weights;
@@ -38,8 +41,8 @@ use rand::seq::index;
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// Select as [`Refined`](crate::selectors::Refined), then exchange rows while the leave-one-out error of ridge
-/// regression decreases. Requires a target. `N c` kernel evaluations per landmark, `N c` numbers.
+/// Select as [`Refined`](crate::selectors::Refined), then exchange rows while the leave-one-out error of
+/// ridge regression decreases. Requires a target. `N c` kernel evaluations per landmark, `N c` numbers.
 ///
 /// ```
 /// use dpp_nystrom::selectors::RefinedRidge;
@@ -109,8 +112,8 @@ impl Selector for RefinedRidge {
 /// The maximum number of rows on which the leave-one-out error is measured.
 const ROWS: usize = 8_192;
 
-/// With more landmarks than this, half of the [`ROWS`] are used, and a sweep exchanges a fifth of the landmarks: the time grows
-/// with `n c²`.
+/// With more landmarks than this, half of the [`ROWS`] are used, and a sweep exchanges a fifth of the
+/// landmarks: the time grows with `n c²`.
 const MANY: usize = 256;
 
 /// The minimum number of rows tried per landmark.
@@ -129,7 +132,8 @@ struct Search<'a> {
     weights: Weights<'a>,
     /// The ridges γ, of which the one with the smallest leave-one-out error is chosen before each sweep.
     ridges: &'a [f64],
-    /// The maximum number of rows on which the leave-one-out error is measured. With more rows, a sample is drawn once.
+    /// The maximum number of rows on which the leave-one-out error is measured. With more rows, a sample is
+    /// drawn once.
     rows: usize,
     /// The maximum number of sweeps over the landmarks.
     sweeps: u64,
@@ -280,8 +284,8 @@ impl<'a> Block<'a> {
         Ok(Self { lanes, ground, targets, weights, others, features, residuals, fitted })
     }
 
-    /// Return the rows to try: `present` first, then a third each drawn uniformly, in proportion to the residuals, and
-    /// in proportion to the squared leave-one-out residuals.
+    /// Return the rows to try: `present` first, then a third each drawn uniformly, in proportion to the
+    /// residuals, and in proportion to the squared leave-one-out residuals.
     fn candidates(&self, present: &[usize], count: usize, random: &mut Random) -> Result<Vec<usize>, Error> {
         let free = |row: usize, weight: f64| if self.residuals[row] > 0.0 { weight } else { 0.0 };
         let uniform = (0..self.ground.len()).map(|row| free(row, 1.0)).collect();
@@ -300,8 +304,8 @@ impl<'a> Block<'a> {
         Ok(rows)
     }
 
-    /// Return the rows that take the places of `present`: for each in turn, the candidate with the smallest leave-one-out
-    /// error, or itself if the gain is within the noise.
+    /// Return the rows that take the places of `present`: for each in turn, the candidate with the smallest
+    /// leave-one-out error, or itself if the gain is within the noise.
     fn improve(
         &self,
         present: &[usize],
@@ -310,7 +314,8 @@ impl<'a> Block<'a> {
     ) -> Result<Vec<usize>, Error> {
         let count = search.candidates.max(present.len());
         let rows = self.candidates(present, count, random)?;
-        // Residuals of the candidates' kernel columns, divided by the square roots of the candidates' own residuals.
+        // Residuals of the candidates' kernel columns, divided by the square roots of the candidates' own
+        // residuals.
         let mut entering = self.lanes.columns(self.ground, &rows)?;
         let own = Mat::from_fn(self.features.nrows(), rows.len(), |k, at| self.features[(k, rows[at])]);
         let features = self.features.transpose();
@@ -340,7 +345,8 @@ impl<'a> Block<'a> {
         Ok(chosen.into_iter().map(|at| rows[at]).collect())
     }
 
-    /// Return `leaving`, and the candidates that are independent of it all: of the other landmarks and of those of the block.
+    /// Return `leaving`, and the candidates that are independent of it all: of the other landmarks and of
+    /// those of the block.
     fn independent(&self, rows: &[usize], inner: &Mat<f64>, leaving: usize, others: &[usize]) -> Vec<usize> {
         let mut triangle = Mat::from_fn(others.len(), others.len(), |i, k| inner[(others[i], others[k])]);
         let free = (0..rows.len()).filter(|at| *at != leaving && !others.contains(at));
@@ -425,8 +431,8 @@ mod tests {
         noise: 1.0,
     };
 
-    /// Compare with a new fit of every set, at a fixed load: blocks of one landmark and of several, each exchanged given what
-    /// took the place of those before it.
+    /// Compare with a new fit of every set, at a fixed load: blocks of one landmark and of several, each
+    /// exchanged given what took the place of those before it.
     #[test]
     fn the_row_that_comes_is_the_best_of_all() {
         let data = data(40);

@@ -6,8 +6,8 @@ use crate::landmarks::{
 };
 use dpp_nystrom_host::simd::InLanes;
 
-/// Select by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2022): each row drawn in proportion to its
-/// residual. `N c` kernel evaluations, `N (c + d)` numbers. Works in place on a sample of the rows.
+/// Select by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2022): each row drawn in proportion
+/// to its residual. `N c` kernel evaluations, `N (c + d)` numbers. Works in place on a sample of the rows.
 ///
 /// ```
 /// use dpp_nystrom::selectors::RpCholesky;
@@ -25,7 +25,8 @@ impl RpCholesky {
         Self { rows: rows.into() }
     }
 
-    /// Pivot among `rows`, or among as many as fit in 32 MiB: the start of refinement, which then draws from all rows.
+    /// Pivot among `rows`, or among as many as fit in 32 MiB: the start of refinement, which then draws from
+    /// all rows.
     pub(crate) fn start_of(task: &Task<'_>, rows: Option<usize>) -> Self {
         let fitting = pivoted_rows(task.c, task.gram.ground().width());
         Self { rows: Some(rows.unwrap_or(fitting).min(task.gram.len())) }

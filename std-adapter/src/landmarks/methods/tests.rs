@@ -47,7 +47,8 @@ fn matrix(gram: &Gram<'_>) -> Vec<Vec<f64>> {
     (0..n).map(|i| (0..n).map(|j| gram.ground().entry(i, j)).collect()).collect()
 }
 
-/// Assert that counts match weights, by a chi-squared test against the 0.999 quantile (Wilson and Hilferty 1931).
+/// Assert that counts match weights, by a chi-squared test against the 0.999 quantile (Wilson and Hilferty
+/// 1931).
 #[track_caller]
 fn assert_law<K: Ord + std::fmt::Debug>(counts: &BTreeMap<K, u64>, weights: &BTreeMap<K, f64>) {
     let total: f64 = weights.values().sum();

@@ -50,7 +50,8 @@ fn sums_over_drawn_rows_are_unbiased() {
     assert!(rows > 1.5 * candidates && rows < WIDER as f64 * 20.5, "{rows}");
 }
 
-/// A row with half of the total residual is always drawn, and the others at least in proportion to their residuals.
+/// A row with half of the total residual is always drawn, and the others at least in proportion to their
+/// residuals.
 #[test]
 fn rows_that_carry_the_error_are_drawn() {
     const DRAWS: u64 = 2_000;
@@ -154,9 +155,9 @@ fn the_outcome_is_never_worse_than_the_start() {
                     trace_error(&ground, &start).unwrap().error,
                     trace_error(&ground, &refined.landmarks).unwrap().error,
                 );
-                // Two implementations of the exponential differ by 1e-16, multiplied by the condition number of the
-                // landmarks' matrix: a row 1e-4 from another leaves pivots down to 1e-12, and changes the fourth digit
-                // of a residual.
+                // Two implementations of the exponential differ by 1e-16, multiplied by the condition number
+                // of the landmarks' matrix: a row 1e-4 from another leaves pivots down to 1e-12, and changes
+                // the fourth digit of a residual.
                 let rounding = 1e-8 + 1e-3 * after;
                 assert!(refined.outcome.after <= refined.outcome.before, "{sigma} {start:?}");
                 assert!(after <= before + rounding, "{sigma} {start:?}: {before:e} {after:e}");

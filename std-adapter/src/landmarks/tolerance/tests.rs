@@ -61,7 +61,8 @@ fn trace(error: f64, most: usize) -> Tolerance {
     Tolerance { error, criterion: Criterion::Trace, most }
 }
 
-/// The first landmarks of a longer run equal those of a shorter one, and the curve is the error of each prefix.
+/// The first landmarks of a longer run equal those of a shorter one, and the curve is the error of each
+/// prefix.
 #[test]
 fn nested_methods_are_nested_and_their_curve_is_the_error() {
     const MOST: usize = 45;

@@ -1,5 +1,5 @@
-//! A model for a device with what goes beside it: further outputs on the same landmarks, the limits of what is usual, and what
-//! variances need.
+//! A model for a device with what goes beside it: further outputs on the same landmarks, the limits of what
+//! is usual, and what variances need.
 
 use crate::data::table::input::Table;
 use crate::error::{Error, export::ExportProblem};
@@ -17,15 +17,15 @@ use dpp_nystrom_core::{Limits, Solved};
 pub struct With {
     /// The [`Limits`], by which a device flags novel rows and clamps predictions: eight numbers.
     pub novelty: bool,
-    /// The two triangles from which a device computes residuals and variances: `c(c + 1)` numbers. In single precision only, as
-    /// Rust or bytes.
+    /// The two triangles from which a device computes residuals and variances: `c(c + 1)` numbers. In single
+    /// precision only, as Rust or bytes.
     pub variance: bool,
 }
 
 /// A model, or several on the same landmarks, in the form of a device.
 ///
-/// Several are the outputs of one model ([`Model::each_output`]), such as the indicators of classes (1 for the rows of the class, 0 for
-/// others), or models that were fitted one by one on the same landmarks.
+/// Several are the outputs of one model ([`Model::each_output`]), such as the indicators of classes (1 for
+/// the rows of the class, 0 for others), or models that were fitted one by one on the same landmarks.
 #[derive(Clone, Debug)]
 pub struct Bundle<'m> {
     pub(crate) model: &'m Model,
@@ -47,11 +47,12 @@ pub(crate) struct Triangles {
 }
 
 impl<'m> Bundle<'m> {
-    /// Convert the models to single precision, or quantise them to the given width. Limits and variances are those of the first.
+    /// Convert the models to single precision, or quantise them to the given width. Limits and variances are
+    /// those of the first.
     ///
     /// # Errors
-    /// `ErrorKind::Export` for no model, for models with other features, landmarks or kernels than the first, for a model that does not
-    /// hold what is asked for, and those of [`Exported::of`].
+    /// `ErrorKind::Export` for no model, for models with other features, landmarks or kernels than the first,
+    /// for a model that does not hold what is asked for, and those of [`Exported::of`].
     pub fn of(models: &'m [Model], quantise: Option<Bits>, with: With) -> Result<Self, Error> {
         let (model, others) = models.split_first().ok_or(ExportProblem::Outputs { output: 0 })?;
         let first = Exported::of(model, quantise)?;
@@ -91,8 +92,8 @@ impl<'m> Bundle<'m> {
         Ok(Self { model, targets, first, further, limits, uncertainty })
     }
 
-    /// Compare each output's predictions with those of the model that it was made of. `table` has the first target, and `further` has
-    /// those of the other outputs; indicators of classes have none.
+    /// Compare each output's predictions with those of the model that it was made of. `table` has the first
+    /// target, and `further` has those of the other outputs; indicators of classes have none.
     ///
     /// # Errors
     /// Those of the predictions.
@@ -118,7 +119,8 @@ impl<'m> Bundle<'m> {
         1 + self.further.len()
     }
 
-    /// Return the bytes of constant data, without code: those of [`Exported::flash_bytes`], and what goes beside them.
+    /// Return the bytes of constant data, without code: those of [`Exported::flash_bytes`], and what goes
+    /// beside them.
     pub fn flash_bytes(&self) -> usize {
         let triangles = self.uncertainty.as_ref().map_or(0, |triangles| 2 + 2 * triangles.factor.len());
         let limits = if self.limits.is_some() { 8 } else { 0 };
@@ -126,7 +128,8 @@ impl<'m> Bundle<'m> {
             + 4 * (self.further.len() * (self.first.landmarks() + 2) + limits + triangles)
     }
 
-    /// Return the bytes of RAM of a call: those of [`Exported::ram_bytes`], and with variances a number for each landmark.
+    /// Return the bytes of RAM of a call: those of [`Exported::ram_bytes`], and with variances a number for
+    /// each landmark.
     pub fn ram_bytes(&self) -> usize {
         self.first.ram_bytes() + self.uncertainty.as_ref().map_or(0, |_| 4 * self.first.landmarks())
     }

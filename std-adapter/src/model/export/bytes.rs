@@ -26,7 +26,8 @@ impl Exported {
         self.to_bytes_with(&[])
     }
 
-    /// [`to_bytes`](Self::to_bytes) with sections: version 2 of the format, where there are any, and 3 with a map.
+    /// [`to_bytes`](Self::to_bytes) with sections: version 2 of the format, where there are any, and 3 with a
+    /// map.
     pub(crate) fn to_bytes_with(&self, sections: &[Section]) -> Result<Vec<u8>, Error> {
         match &self.0 {
             Parts::Single(model) => {

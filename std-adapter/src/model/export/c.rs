@@ -1,8 +1,8 @@
 //! A model in single precision as a C99 header: functions and constant data. The Matérn kernels need `sqrtf`.
 //!
-//! The arithmetic is that of the core step by step: the order of sums, the core's own exponential, and no fused
-//! multiply-adds ([`EXACT`]). The prediction is equal to the core's bit for bit, where `float` is computed in single
-//! precision (`FLT_EVAL_METHOD` 0) and `sqrtf` is correctly rounded.
+//! The arithmetic is that of the core step by step: the order of sums, the core's own exponential, and no
+//! fused multiply-adds ([`EXACT`]). The prediction is equal to the core's bit for bit, where `float` is
+//! computed in single precision (`FLT_EVAL_METHOD` 0) and `sqrtf` is correctly rounded.
 
 use crate::model::export::bundle::Bundle;
 use crate::model::export::numbers::{about, lines};
@@ -157,8 +157,8 @@ fn kernel(kernel: ChosenKernel<f32>, outputs: usize) -> String {
     [total, &value, sum].concat()
 }
 
-/// The attribute and the pragma that keep a compiler from fusing multiply-adds: gcc ignores the standard pragma, and
-/// outside its ISO modes fuses by default.
+/// The attribute and the pragma that keep a compiler from fusing multiply-adds: gcc ignores the standard
+/// pragma, and outside its ISO modes fuses by default.
 pub(crate) const EXACT: &str = r#"
 /* Each product and each sum is rounded by itself, as in the core. */
 #ifdef __FAST_MATH__

@@ -1,6 +1,7 @@
 //! A quantised model as a C99 header, in integers except for the last multiplication and addition.
 //!
-//! The arithmetic is that of [`dpp_nystrom_core::QuantisedModel`], step by step, and the prediction equal bit for bit.
+//! The arithmetic is that of [`dpp_nystrom_core::QuantisedModel`], step by step, and the prediction equal bit
+//! for bit.
 
 use crate::model::export::bundle::Bundle;
 use crate::model::export::c::{

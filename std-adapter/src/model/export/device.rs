@@ -31,7 +31,8 @@ impl DeviceModel {
     /// Read a file.
     ///
     /// # Errors
-    /// `ErrorKind::Table` if it cannot be read, `ErrorKind::Format` if it is invalid, `ErrorKind::Unsupported` for several outputs.
+    /// `ErrorKind::Table` if it cannot be read, `ErrorKind::Format` if it is invalid,
+    /// `ErrorKind::Unsupported` for several outputs.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = fs::read(path).map_err(|source| TableError::new(path, TableProblem::Open(source)))?;
         // The length of a model is a multiple of 4; bytes after it are ignored, as on the device.
@@ -73,7 +74,8 @@ impl DeviceModel {
     /// Return the prediction for each raw row, rounded to single precision first: bit for bit the device's.
     ///
     /// # Errors
-    /// `ErrorKind::Export` for a row out of the range of single precision, `ErrorKind::Data` for a prediction that is not finite.
+    /// `ErrorKind::Export` for a row out of the range of single precision, `ErrorKind::Data` for a prediction
+    /// that is not finite.
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
         self.lend()?.predict(table)
     }
@@ -86,8 +88,8 @@ impl DeviceModel {
         Ok(Limits::from_bytes(bytemuck::cast_slice(&self.words))?)
     }
 
-    /// Return what the device says of each raw row: [`predict`](Self::predict) with the distance to the nearest landmark, and with
-    /// residual and variance where the model was exported with them.
+    /// Return what the device says of each raw row: [`predict`](Self::predict) with the distance to the
+    /// nearest landmark, and with residual and variance where the model was exported with them.
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict).
@@ -146,7 +148,8 @@ impl Lent<'_> {
     }
 }
 
-/// Call with each row, rounded to single precision, and check its prediction, the `value` of what is returned.
+/// Call with each row, rounded to single precision, and check its prediction, the `value` of what is
+/// returned.
 fn each_row<R, A>(
     table: &Table,
     mut room: Vec<R>,

@@ -69,8 +69,8 @@ impl Exported {
     /// Convert a model to single precision, or quantise it to the given width.
     ///
     /// # Errors
-    /// `ErrorKind::Export` if a value is out of range or the model cannot be quantised, and for a model of several outputs, which a
-    /// [`Bundle`](crate::model::export::Bundle) takes.
+    /// `ErrorKind::Export` if a value is out of range or the model cannot be quantised, and for a model of
+    /// several outputs, which a [`Bundle`](crate::model::export::Bundle) takes.
     pub fn of(model: &Model, quantise: Option<Bits>) -> Result<Self, Error> {
         let exported = Self(match quantise {
             _ if model.outputs() > 1 => return Err(ExportProblem::Several.into()),
@@ -153,7 +153,8 @@ impl Exported {
         }
     }
 
-    /// Return the number of coordinates of a standardised row and of a landmark: that of features, or the rank of the map.
+    /// Return the number of coordinates of a standardised row and of a landmark: that of features, or the
+    /// rank of the map.
     pub fn width(&self) -> usize {
         self.rank().unwrap_or(self.features())
     }
@@ -171,14 +172,14 @@ impl Exported {
         }
     }
 
-    /// Return the bytes of constant data, without code: the arrays, and for integers the table of powers, which is in the
-    /// header in C and in the core in Rust.
+    /// Return the bytes of constant data, without code: the arrays, and for integers the table of powers,
+    /// which is in the header in C and in the core in Rust.
     pub fn flash_bytes(&self) -> usize {
         constants(self.bits(), self.shape(), self.rank())
     }
 
-    /// Return the bytes of RAM for the standardised or quantised row of a prediction: room that the caller lends in Rust, part of the
-    /// stack in C.
+    /// Return the bytes of RAM for the standardised or quantised row of a prediction: room that the caller
+    /// lends in Rust, part of the stack in C.
     pub fn ram_bytes(&self) -> usize {
         match &self.0 {
             Parts::Single(_) => 4 * self.width(),
@@ -197,8 +198,8 @@ pub(crate) fn constants(quantise: Option<Bits>, [c, d]: [usize; 2], rank: Option
     }
 }
 
-/// Return the landmarks of a model as raw rows, on which to measure the cost when no data are given. With a map these are the rows
-/// nearest to the mean that it maps to the landmarks.
+/// Return the landmarks of a model as raw rows, on which to measure the cost when no data are given. With a
+/// map these are the rows nearest to the mean that it maps to the landmarks.
 ///
 /// # Errors
 /// `ErrorKind::Landmarks` if the decomposition of the map does not converge.

@@ -1,6 +1,7 @@
 //! Identifiers for exported files.
 
-/// The stem of the identifiers in an exported file: ASCII letters, digits and underscores, beginning with a letter.
+/// The stem of the identifiers in an exported file: ASCII letters, digits and underscores, beginning with a
+/// letter.
 ///
 /// ```
 /// use dpp_nystrom::model::export::Name;
@@ -14,8 +15,8 @@
 pub struct Name(String);
 
 impl Name {
-    /// Return the nearest valid stem: other characters become underscores. Keywords need no special case, since every
-    /// identifier in a file is this stem with a suffix, or in capitals.
+    /// Return the nearest valid stem: other characters become underscores. Keywords need no special case,
+    /// since every identifier in a file is this stem with a suffix, or in capitals.
     pub fn new(wish: &str) -> Self {
         let plain: String = wish
             .chars()

@@ -1,15 +1,18 @@
 //! A model with a Gaussian kernel in integers.
 //!
-//! The landmarks are rounded to the nearest levels, so the model's function, `f = Σ_a w_a k(x_a, ·)`, is no longer in
-//! the span of the device's kernel functions. The weights are therefore recomputed: they are those of the projection
-//! of `f` onto the span of the rounded landmarks `x'_a` in the kernel's RKHS norm, `K(x', x') w' = K(x', x) w`.
-//! Landmarks whose pivot falls below the factor's floor, because rounded landmarks coincide, are dropped.
+//! The landmarks are rounded to the nearest levels, so the model's function, `f = Σ_a w_a k(x_a, ·)`, is no
+//! longer in the span of the device's kernel functions. The weights are therefore recomputed: they are those
+//! of the projection of `f` onto the span of the rounded landmarks `x'_a` in the kernel's RKHS norm,
+//! `K(x', x') w' = K(x', x) w`. Landmarks whose pivot falls below the factor's floor, because rounded
+//! landmarks coincide, are dropped.
 //!
-//! One step δ is used for all features, so that distances are preserved: the largest coordinate of a landmark plus
-//! [`MARGIN`] bandwidths is 2^14 - 1 levels. A row beyond that is clamped, where every landmark's kernel is negligible.
+//! One step δ is used for all features, so that distances are preserved: the largest coordinate of a landmark
+//! plus [`MARGIN`] bandwidths is 2^14 - 1 levels. A row beyond that is clamped, where every landmark's kernel
+//! is negligible.
 //!
-//! With a learned map these are the levels of its coordinates. Those of the features, from which an integer map leads to them, end at
-//! [`SPAN`] standard deviations, and the entries of the map have as many bits as its sums allow.
+//! With a learned map these are the levels of its coordinates. Those of the features, from which an integer
+//! map leads to them, end at [`SPAN`] standard deviations, and the entries of the map have as many bits as
+//! its sums allow.
 
 use crate::approximation::features::independent_points;
 use crate::data::map::Map;

@@ -127,7 +127,8 @@ fn write_confidence(text: &mut String, bundle: &Bundle<'_>, big: &str, first: &s
             text,
             "\n/// The numbers of room that `{big}_ASSESSOR` needs.\n\
              pub const {big}_ROOM: usize = {};\n\n\
-             /// The model with its residuals and variances: `{big}_ASSESSOR.assess(&row, &mut [0.0; {big}_ROOM])`.\n\
+             /// The model with its residuals and variances:
+             /// `{big}_ASSESSOR.assess(&row, &mut [0.0; {big}_ROOM])`.\n\
              pub static {big}_ASSESSOR: ::dpp_nystrom_core::Assessor<'static, {kind}> = {{\n\
              \x20   let uncertainty = ::dpp_nystrom_core::Uncertainty {{\n\
              \x20       factor: &{big}_FACTOR,\n\

@@ -1,4 +1,5 @@
-//! An accelerometer on a machine: what is normal is learned in a time of quiet, what is novel afterwards is logged.
+//! An accelerometer on a machine: what is normal is learned in a time of quiet, what is novel afterwards is
+//! logged.
 #![no_std]
 #![no_main]
 

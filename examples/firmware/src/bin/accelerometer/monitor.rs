@@ -6,8 +6,9 @@
 //! | `micromath` | computes means, deviations and norms of the window: features, whose error of a few per cent is the same in learning and in use; never anything of the kernel, of a factor or of a logarithm, where it would be 30,000 times coarser than the core's own |
 //! | [`Learner`] | knows the windows of the quiet time by its landmarks, and what the vertical vibration is there |
 //!
-//! A window is novel for one of two reasons: no landmark explains its features (the Nyström residual), or they are known and the
-//! vertical vibration is another than it was. Both limits are the largest values over quiet windows that were not learned.
+//! A window is novel for one of two reasons: no landmark explains its features (the Nyström residual), or
+//! they are known and the vertical vibration is another than it was. Both limits are the largest values over
+//! quiet windows that were not learned.
 
 use dpp_nystrom_core::{Error, Learner, Phase, Random, kernel::Gaussian};
 use heapless::Vec;
@@ -16,7 +17,8 @@ use micromath::vector::{F32x3, Vector};
 
 /// Readings of a window.
 pub(crate) const READINGS: usize = 64;
-/// Windows that the scaling is measured on, that landmarks are selected from, that are learned, and that the limits are from.
+/// Windows that the scaling is measured on, that landmarks are selected from, that are learned, and that the
+/// limits are from.
 pub(crate) const WINDOWS: [u32; 4] = [256, 512, 512, 256];
 const FEATURES: usize = 3;
 const LANDMARKS: usize = 16;

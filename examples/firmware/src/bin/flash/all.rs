@@ -1,5 +1,5 @@
-//! The flash of selection, learning and prediction together. `tests/budgets` reads the size of the image, which is not
-//! run.
+//! The flash of selection, learning and prediction together. `tests/budgets` reads the size of the image,
+//! which is not run.
 #![no_std]
 #![no_main]
 

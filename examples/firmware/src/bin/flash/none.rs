@@ -1,5 +1,5 @@
-//! The flash of an image without any of the work, the baseline of the others. `tests/budgets` reads the size of the
-//! image, which is not run.
+//! The flash of an image without any of the work, the baseline of the others. `tests/budgets` reads the size
+//! of the image, which is not run.
 #![no_std]
 #![no_main]
 

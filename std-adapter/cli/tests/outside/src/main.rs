@@ -1,7 +1,8 @@
-//! The library as its documentation shows it: landmarks, a map, a model and its predictions for the rows of a file.
+//! The library as its documentation shows it: landmarks, a map, a model and its predictions for the rows of a
+//! file.
 //!
-//! `outside DATA STORE MODEL` fits to the rows of a file, given as numbers, read, and opened as the row store `STORE`. It
-//! prints landmarks and predictions with all digits, and leaves a model in `MODEL`.
+//! `outside DATA STORE MODEL` fits to the rows of a file, given as numbers, read, and opened as the row store
+//! `STORE`. It prints landmarks and predictions with all digits, and leaves a model in `MODEL`.
 
 use dpp_nystrom::data::table::{self, Table, Target};
 use dpp_nystrom::landmarks::Selector;
