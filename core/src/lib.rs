@@ -125,7 +125,10 @@ pub use model::{
 };
 pub use nystrom::Nystrom;
 pub use predictor::Predictor;
-pub use quantised::{FALL, Level, POWERS, QuantisedMap, QuantisedModel, QuantisedOutputs, QuantisedParts};
+// For `dpp-nystrom` alone, which writes them into C.
+#[doc(hidden)]
+pub use quantised::{FALL, POWERS};
+pub use quantised::{Level, QuantisedMap, QuantisedModel, QuantisedOutputs, QuantisedParts};
 pub use random::Random;
 pub use scalar::Scalar;
 pub use slot::{Evaluate, OneByOne, OpenSlot, Proposal};

@@ -42,9 +42,11 @@ pub trait Scalar:
     /// Not a number.
     const NAN: Self;
     /// A magnitude of which 2³² squares can be summed: `2⁴⁷`, 1.4e14, in `f32`, and `2⁴⁹⁵` in `f64`.
+    #[doc(hidden)]
     const SUMMABLE: Self;
     /// The rows that one triangle of a regression takes, before it is folded into that of all rows before
     /// them: 2¹⁵ in `f32`. In `f64` one triangle takes all.
+    #[doc(hidden)]
     const ROWS_APART: u64;
     /// The effective rows of a regression from which on it takes no more: 2³⁵ in `f32`, 2⁵³ in `f64`.
     const MOST_ROWS: u64;
@@ -52,12 +54,14 @@ pub trait Scalar:
     /// Convert a count, rounding to nearest.
     fn from_count(count: usize) -> Self;
     /// Convert a count of rows, which may exceed `usize`, rounding to nearest.
+    #[doc(hidden)]
     fn from_rows(rows: u64) -> Self;
     /// Convert an `f64`, rounding to nearest.
     fn from_f64(value: f64) -> Self;
     /// Convert to `f64`, exactly.
     fn to_f64(self) -> f64;
     /// Map 32 random bits to [0, 1): the upper 24 of them for `f32`, all for `f64`.
+    #[doc(hidden)]
     fn from_draw(draw: u32) -> Self;
     /// Return the square root, correctly rounded.
     fn sqrt(self) -> Self;

@@ -22,6 +22,7 @@ impl<T: Scalar> Kernel<T> for Linear {
     }
 }
 
+#[doc(hidden)]
 impl<T: Scalar> Formula<T> for Linear {
     const ABOUT: About = About {
         name: "linear",
@@ -107,6 +108,7 @@ impl<T: Scalar> Kernel<T> for Polynomial<T> {
     }
 }
 
+#[doc(hidden)]
 impl<T: Scalar> Formula<T> for Polynomial<T> {
     const ABOUT: About = About {
         name: "polynomial",

@@ -59,6 +59,7 @@ impl<T: Scalar> Kernel<T> for Gaussian<T> {
     }
 }
 
+#[doc(hidden)]
 impl<T: Scalar> Formula<T> for Gaussian<T> {
     const ABOUT: About = About {
         name: "gaussian",

@@ -55,6 +55,7 @@ impl<T: Scalar> Kernel<T> for Laplace<T> {
     }
 }
 
+#[doc(hidden)]
 impl<T: Scalar> Formula<T> for Laplace<T> {
     const ABOUT: About = About {
         name: "laplace",

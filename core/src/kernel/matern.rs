@@ -56,6 +56,7 @@ impl<T: Scalar> Kernel<T> for Matern32<T> {
     }
 }
 
+#[doc(hidden)]
 impl<T: Scalar> Formula<T> for Matern32<T> {
     const ABOUT: About = About {
         name: "matern32",
@@ -143,6 +144,7 @@ impl<T: Scalar> Kernel<T> for Matern52<T> {
     }
 }
 
+#[doc(hidden)]
 impl<T: Scalar> Formula<T> for Matern52<T> {
     const ABOUT: About = About {
         name: "matern52",

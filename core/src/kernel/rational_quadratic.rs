@@ -61,6 +61,7 @@ impl<T: Scalar> Kernel<T> for RationalQuadratic<T> {
     }
 }
 
+#[doc(hidden)]
 impl<T: Scalar> Formula<T> for RationalQuadratic<T> {
     const ABOUT: About = About {
         name: "rational-quadratic",

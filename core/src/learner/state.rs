@@ -241,22 +241,8 @@ impl<'b, T: Scalar> Saved<'b, T> {
     fn parse<const C: usize, const D: usize>(bytes: &'b [u8]) -> Result<Self, BytesProblem> {
         use BytesProblem::Malformed;
         let sections = Sections::open(bytes, MAGIC, SECTIONS as u32)?;
-        let [number, c, d, phase, count, prior, scaled] = sections.words::<7>(SHAPE)?;
+        let Shape { phase, count, has_prior, scaled } = Shape::read::<T>(&sections, [C, D])?;
         let size = size_of::<T>();
-        if index(number) != size {
-            return Err(BytesProblem::Precision);
-        }
-        let phases = [Phase::Idle, Phase::Scaling, Phase::Selecting, Phase::Learning, Phase::Predicting];
-        let phase = *phases.get(index(phase)).ok_or(Malformed)?;
-        let count = index(count);
-        let early = phase == Phase::Idle || phase == Phase::Scaling;
-        let late = phase == Phase::Learning || phase == Phase::Predicting;
-        if (index(c), index(d)) != (C, D) {
-            return Err(BytesProblem::Size);
-        }
-        if count > C || prior > 1 || (early && count > 0) || (late && count == 0) {
-            return Err(Malformed);
-        }
         let triangle = count * (count + 1) / 2;
         let section = |tag, numbers: usize| {
             let bytes = sections.of_length(tag, numbers * size)?;
@@ -276,40 +262,24 @@ impl<'b, T: Scalar> Saved<'b, T> {
         {
             return Err(Malformed);
         }
-        let long = |bytes: &[u8], at: usize| {
-            bytes.as_chunks().0.get(at).map(|long| u64::from_le_bytes(*long)).ok_or(Malformed)
-        };
-        let progress = sections.of_length(PROGRESS, 32)?;
-        let progress = Progress {
-            steps: long(progress, 0)?,
-            proposed: long(progress, 1)?,
-            accepted: long(progress, 2)?,
-            openings: long(progress, 3)?,
-        };
-        let counts = sections.of_length(COUNTS, 16 + size)?;
-        let (rows_learned, before) = (long(counts, 0)?, long(counts, 1)?);
-        let discounted: T = counts.get(16..).map(from_bytes).ok_or(Malformed)?;
-        if !progress.is_possible()
-            || before > rows_learned
-            || !(discounted >= T::ZERO && discounted.is_finite())
-        {
-            return Err(Malformed);
-        }
+        let progress = progress(&sections)?;
+        let counts = counts::<T>(&sections)?;
         let last = |bytes, from_end: usize, len: usize| {
             numbers_of::<T>(bytes).nth(len.wrapping_sub(from_end)).ok_or(Malformed)
         };
+        let late = phase == Phase::Learning || phase == Phase::Predicting;
         let (trial, gain, tried) = trial::<T>(&sections, D, if late { TRIAL_ROWS * count } else { 0 })?;
         let (residual, spread, claim) = confidence::<T>(&sections)?;
         let terms = triangle + count + 2;
         let tally = Tally {
-            counts: Counts::forgotten(rows_learned, before, discounted),
+            counts,
             rss: Sum { sum: last(regression, 2, terms)?, lost: last(regression, 1, terms)? },
             noise: T::ZERO,
         };
         Ok(Self {
             status: Status {
                 phase,
-                has_prior: prior == 1,
+                has_prior,
                 scaled,
                 count,
                 progress,
@@ -334,6 +304,65 @@ impl<'b, T: Scalar> Saved<'b, T> {
             generator: *sections.of_length(GENERATOR, 16)?.first_chunk().ok_or(Malformed)?,
         })
     }
+}
+
+/// What a learner had reached.
+struct Shape {
+    phase: Phase,
+    count: usize,
+    has_prior: bool,
+    scaled: u32,
+}
+
+impl Shape {
+    /// Read the section, of a learner in `T` of these landmarks and features.
+    fn read<T>(sections: &Sections<'_>, capacity: [usize; 2]) -> Result<Self, BytesProblem> {
+        use BytesProblem::Malformed;
+        let [number, c, d, phase, count, prior, scaled] = sections.words::<7>(SHAPE)?;
+        if index(number) != size_of::<T>() {
+            return Err(BytesProblem::Precision);
+        }
+        let phases = [Phase::Idle, Phase::Scaling, Phase::Selecting, Phase::Learning, Phase::Predicting];
+        let phase = *phases.get(index(phase)).ok_or(Malformed)?;
+        let count = index(count);
+        let early = phase == Phase::Idle || phase == Phase::Scaling;
+        let late = phase == Phase::Learning || phase == Phase::Predicting;
+        if [index(c), index(d)] != capacity {
+            return Err(BytesProblem::Size);
+        }
+        if count > capacity[0] || prior > 1 || (early && count > 0) || (late && count == 0) {
+            return Err(Malformed);
+        }
+        Ok(Self { phase, count, has_prior: prior == 1, scaled })
+    }
+}
+
+/// Return the number at a place of a section of integers.
+fn long(bytes: &[u8], at: usize) -> Result<u64, BytesProblem> {
+    bytes.as_chunks().0.get(at).map(|long| u64::from_le_bytes(*long)).ok_or(BytesProblem::Malformed)
+}
+
+/// Read the progress of the chain.
+fn progress(sections: &Sections<'_>) -> Result<Progress, BytesProblem> {
+    let section = sections.of_length(PROGRESS, 32)?;
+    let progress = Progress {
+        steps: long(section, 0)?,
+        proposed: long(section, 1)?,
+        accepted: long(section, 2)?,
+        openings: long(section, 3)?,
+    };
+    if progress.is_possible() { Ok(progress) } else { Err(BytesProblem::Malformed) }
+}
+
+/// Read how many rows were learned.
+fn counts<T: Scalar>(sections: &Sections<'_>) -> Result<Counts<T>, BytesProblem> {
+    let section = sections.of_length(COUNTS, 16 + size_of::<T>())?;
+    let (rows, before) = (long(section, 0)?, long(section, 1)?);
+    let discounted: T = section.get(16..).map(from_bytes).ok_or(BytesProblem::Malformed)?;
+    if before > rows || !(discounted >= T::ZERO && discounted.is_finite()) {
+        return Err(BytesProblem::Malformed);
+    }
+    Ok(Counts::forgotten(rows, before, discounted))
 }
 
 /// Read the candidate's section: its numbers, its gain, and the rows that it was tried on, at most `most`.

@@ -81,6 +81,7 @@ impl GroundSet<f64> for AnyGround<'_> {
     }
 }
 
+#[doc(hidden)]
 impl InLanes<f64> for AnyGround<'_> {
     /// Its number and its features.
     type Row<'r>
