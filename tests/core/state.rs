@@ -2,8 +2,8 @@
 
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
-    BytesProblem, Error, Landmarks, Nystrom, Origin, Points, RidgeRegression, Scalar, digest, sign_state,
-    start, state_bytes, state_bytes_forgotten, state_bytes_of, verify_state,
+    BytesProblem, Error, Landmarks, Nystrom, Origin, Points, RidgeRegression, Scalar, StateHeader, digest,
+    sign_state, start, state_bytes, state_bytes_forgotten, state_bytes_of, verify_state,
 };
 use dpp_nystrom_tests::ground::normal_points;
 use dpp_nystrom_tests::room::{self, RidgeRoom, Room};
@@ -155,6 +155,42 @@ fn impossible_states_are_refused() {
     forged[44 + 4 * 4] = 1;
     sealed(&mut forged);
     assert_eq!(ridge.read_state(7, &forged), Err(Error::StateBytes(BytesProblem::Malformed)));
+}
+
+/// Arrays of other lengths than the header says, with a length and a checksum that match.
+#[test]
+fn arrays_of_other_lengths_are_refused() {
+    let malformed = Err(Error::StateBytes(BytesProblem::Malformed));
+    let read = |mut bytes: Vec<u8>| {
+        let length = bytes.len() as u32;
+        bytes[16..20].copy_from_slice(&length.to_le_bytes());
+        sealed(&mut bytes);
+        StateHeader::read(&bytes).map(|header| header.targets)
+    };
+    let mut room = RidgeRoom::<f32>::new(1);
+    let mut ridge = RidgeRegression::new(1, room.lend()).unwrap();
+    ridge.add(&[3.0], 2.0).unwrap();
+    // Version 1 has one target: the triangle, and three numbers.
+    let mut bytes = vec![0; state_bytes::<f32>(1)];
+    ridge.write_state(7, &mut bytes).unwrap();
+    assert_eq!(read(bytes.clone()), Ok(1));
+    bytes.extend_from_within(48..);
+    assert_eq!(read(bytes), malformed);
+
+    // Version 2: two sections, whose table of tags and lengths begins at byte 96.
+    let mut bytes = vec![0; state_bytes_of::<f32>(1, 1)];
+    ridge.write_state_from(Origin { device: 12, counter: 3 }, 7, &mut bytes).unwrap();
+    let with = |triangle: usize, targets: usize| {
+        let mut bytes = bytes[..112].to_vec();
+        bytes[100..104].copy_from_slice(&(triangle as u32).to_le_bytes());
+        bytes[108..112].copy_from_slice(&(targets as u32).to_le_bytes());
+        bytes.resize(112 + triangle + targets, 0);
+        read(bytes)
+    };
+    assert_eq!((with(4, 12), with(4, 24)), (Ok(1), Ok(2)));
+    for (triangle, targets) in [(4, 0), (4, 8), (4, 16), (0, 12), (8, 12)] {
+        assert_eq!(with(triangle, targets), malformed, "{triangle} {targets}");
+    }
 }
 
 #[test]
