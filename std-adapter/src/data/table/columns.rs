@@ -138,6 +138,89 @@ impl Column {
             Kind::Number | Kind::Other(_) => Cell::Number,
         }
     }
+
+    /// Return how a feature is parsed, if its declared levels are at most so many.
+    fn feature_cell(&self, is_words: bool, limit: u64) -> Result<Cell, TableError> {
+        match &self.kind {
+            _ if is_words => Ok(Cell::words(&[], true)),
+            Kind::Nominal(values) if values.len() as u64 > limit => {
+                let (column, example) = (self.name.clone(), last(values).into());
+                Err(TableProblem::TooManyLevels { column, example, limit }.at_line(self.line))
+            }
+            _ => Ok(self.cell()),
+        }
+    }
+
+    /// Return how the target is parsed, if its declared classes are at most so many.
+    fn target_cell(&self, labels: Labels, limit: u64) -> Result<Cell, TableError> {
+        match (labels, &self.kind) {
+            (Labels::None, _) => Ok(Cell::Number),
+            (_, Kind::Nominal(values)) if values.len() as u64 > limit => {
+                let (column, example) = (self.name.clone(), last(values).into());
+                Err(TableProblem::TooManyClasses { column, example, limit }.at_line(self.line))
+            }
+            (Labels::All, Kind::Open | Kind::Number | Kind::Other(_)) => Ok(Cell::words(&[], true)),
+            _ => Ok(self.cell()),
+        }
+    }
+}
+
+/// The columns that options name, by index.
+struct Chosen {
+    features: HashSet<usize>,
+    words: Vec<usize>,
+    ids: Vec<usize>,
+    /// At most one.
+    group: Vec<usize>,
+    /// At most one.
+    weight: Vec<usize>,
+    targets: Vec<usize>,
+}
+
+impl Chosen {
+    /// Return the role of column `i`, if it is a feature the one of this index.
+    fn role(&self, i: usize, feature: usize) -> Role {
+        let place = |columns: &[usize]| columns.iter().position(|&column| column == i);
+        if let Some(t) = place(&self.targets) {
+            Role::Target(t)
+        } else if self.group.contains(&i) {
+            Role::Group
+        } else if self.weight.contains(&i) {
+            Role::Weight
+        } else if let Some(id) = place(&self.ids) {
+            Role::Id(id)
+        } else if self.features.contains(&i) {
+            Role::Feature(feature)
+        } else {
+            Role::Unused
+        }
+    }
+}
+
+/// A recipe, the name in it of each column of a file, and the columns that options name, by index.
+struct Matched<'a> {
+    recipe: &'a Recipe,
+    names: &'a [String],
+    ids: &'a [String],
+    ignored: &'a [usize],
+    own_ids: &'a [usize],
+    group: &'a [usize],
+    weight: &'a [usize],
+}
+
+impl Matched<'_> {
+    /// Return the role of a column that is no feature; none if it has no role.
+    fn other_role(&self, i: usize, kind: &Kind) -> Option<Role> {
+        let name = &self.names[i];
+        match (self.recipe.targets().position(|target| target == name), kind) {
+            (Some(_), Kind::Other(_)) => Some(Role::Unused),
+            (Some(_), Kind::Nominal(_)) if self.recipe.classes.is_none() => Some(Role::Unused),
+            (Some(t), _) => Some(Role::Target(t)),
+            _ if self.group.contains(&i) => Some(Role::Group),
+            _ if self.weight.contains(&i) => Some(Role::Weight),
+            _ => self.ids.iter().position(|id| id == name).map(Role::Id),
+        }
+    }
 }
 
 /// Names that programs give to a column of row numbers.
@@ -270,239 +353,232 @@ impl Columns {
 
     /// Plan for the columns that the options choose.
     fn learn(self, options: &Options) -> Result<Plan, TableError> {
-        let [chosen, ignored, ids, words] =
-            [&options.columns, &options.ignore, &options.ids, &options.words].map(|list| self.resolve(list));
-        let (chosen, ignored, ids, words) = (chosen?, ignored?, ids?, words?);
-        let [group, weight] =
-            [&options.group, &options.weight].map(|wanted| self.resolve_one(wanted.as_deref()));
-        let (group, weight) = (group?, weight?);
-        let set_aside = [&ignored, &ids, &group, &weight];
-        let unused = |i| !set_aside.iter().any(|columns| columns.contains(&i));
-        let targets = self.targets(&options.target, unused)?;
-        // A column that identifies rows may be that of the groups as well.
-        if let Some(&i) = targets.iter().find(|i| ids.contains(i)) {
-            let column = self.list[i].name.as_str().into();
-            return Err(TableProblem::TwoRoles { column, one: "the target", other: "an id" }.into());
-        }
-        let roles: [(&'static str, &[usize]); 3] =
-            [("the target", &targets), ("the group", &group), ("the weight", &weight)];
-        for (at, (one, columns)) in roles.iter().enumerate() {
-            let again = roles[at + 1..].iter().find_map(|(other, others)| {
-                Some((other, columns.iter().find(|column| others.contains(column))?))
-            });
-            if let Some((other, &i)) = again {
-                let column = self.list[i].name.as_str().into();
-                return Err(TableProblem::TwoRoles { column, one, other }.into());
-            }
-        }
+        let chosen = self.chosen(options)?;
+        let target = chosen.targets.first().map(|&i| &self.list[i]);
         // Several targets are numbers.
-        let labels = if targets.len() == 1 { options.labels } else { Labels::None };
-        let [chosen, ignored]: [HashSet<usize>; 2] = [chosen, ignored].map(|list| list.into_iter().collect());
+        let labels = if chosen.targets.len() == 1 { options.labels } else { Labels::None };
+        let names_of =
+            |columns: &[usize]| columns.iter().map(|&i| self.list[i].name.clone()).collect::<Vec<_>>();
+        let targets = names_of(&chosen.targets);
         let mut recipe = Recipe {
             named: self.named,
+            target: targets.first().cloned(),
+            further: targets.iter().skip(1).cloned().collect(),
+            ids: names_of(&chosen.ids),
             missing: options.missing,
             missing_values: options.missing_values.clone(),
             ..Recipe::default()
         };
         let (mut roles, mut cells) = (Vec::with_capacity(self.list.len()), Vec::new());
         for (i, column) in self.list.iter().enumerate() {
-            roles.push(if let Some(t) = targets.iter().position(|&target| target == i) {
-                column.check(true, labels)?;
-                Role::Target(t)
-            } else if group.contains(&i) {
-                // A model does not need it.
-                recipe.ignored.push(column.name.clone());
-                Role::Group
-            } else if weight.contains(&i) {
-                column.check(false, Labels::None)?;
-                recipe.ignored.push(column.name.clone());
-                recipe.weight = Some(column.name.clone());
-                Role::Weight
-            } else if let Some(id) = ids.iter().position(|&id| id == i) {
-                Role::Id(id)
-            } else if ignored.contains(&i) || (!chosen.is_empty() && !chosen.contains(&i)) {
-                recipe.ignored.push(column.name.clone());
-                Role::Unused
-            } else {
-                column.check(false, labels)?;
-                let cell = if words.contains(&i) { Cell::words(&[], true) } else { column.cell() };
-                if let (Cell::Words { codes, .. }, Kind::Nominal(values)) = (&cell, &column.kind)
-                    && codes.len() as u64 > options.limits.levels
-                {
-                    let (name, limit) = (column.name.clone(), options.limits.levels);
-                    let problem =
-                        TableProblem::TooManyLevels { column: name, example: last(values).into(), limit };
-                    return Err(problem.at_line(column.line));
+            let role = chosen.role(i, cells.len());
+            match role {
+                Role::Target(_) => column.check(true, labels)?,
+                Role::Weight => {
+                    column.check(false, Labels::None)?;
+                    recipe.weight = Some(column.name.clone());
                 }
-                cells.push(cell);
-                recipe.columns.push(recipe::Column::number(&column.name));
-                Role::Feature(cells.len() - 1)
-            });
+                Role::Feature(_) => {
+                    column.check(false, labels)?;
+                    cells.push(column.feature_cell(chosen.words.contains(&i), options.limits.levels)?);
+                    recipe.columns.push(recipe::Column::number(&column.name));
+                }
+                Role::Unused | Role::Group | Role::Id(_) => {}
+            }
+            // A model needs neither the group nor the weight.
+            if matches!(role, Role::Unused | Role::Group | Role::Weight) {
+                recipe.ignored.push(column.name.clone());
+            }
+            roles.push(role);
         }
         if cells.is_empty() {
             return Err(TableProblem::NoFeatures.into());
         }
-        recipe.ids = ids.iter().map(|&i| self.list[i].name.clone()).collect();
-        let names: Vec<String> = targets.iter().map(|&i| self.list[i].name.clone()).collect();
-        recipe.target = names.first().cloned();
-        recipe.further = names.iter().skip(1).cloned().collect();
-        if let (Some(&i), Labels::Words | Labels::All) = (targets.first(), labels)
-            && let Kind::Nominal(values) = &self.list[i].kind
-            && values.len() as u64 > options.limits.classes
-        {
-            let (column, limit) = (self.list[i].name.clone(), options.limits.classes);
-            let problem = TableProblem::TooManyClasses { column, example: last(values).into(), limit };
-            return Err(problem.at_line(self.list[i].line));
-        }
-        let mut declared = words;
-        declared.extend(targets.first().filter(|_| labels == Labels::All));
-        let labels = match (labels, targets.first().map(|&i| self.list[i].cell())) {
-            (Labels::None, _) | (_, None) => Cell::Number,
-            (Labels::All, Some(Cell::Open(_) | Cell::Number)) => Cell::words(&[], true),
-            (_, Some(cell)) => cell,
-        };
-        let suspect = self.list.first().is_some_and(|column| {
-            !self.named || self.unnamed_first || ROW_NUMBERS.contains(&column.name.to_lowercase().as_str())
-        });
-        let suspect = suspect && roles.first() == Some(&Role::Feature(0));
+        let mut declared = chosen.words;
+        declared.extend(chosen.targets.first().filter(|_| labels == Labels::All));
         Ok(Plan {
+            suspect: self.may_count_rows() && roles.first() == Some(&Role::Feature(0)),
+            labels: target
+                .map_or(Ok(Cell::Number), |target| target.target_cell(labels, options.limits.classes))?,
             roles,
             names: self.names(),
             cells,
             ids: recipe.ids.clone(),
-            targets: names,
-            labels,
+            targets,
             recipe,
             learns: true,
             declared,
             target_by_position: None,
             target_optional: false,
-            suspect,
+        })
+    }
+
+    /// Return the columns that the options name, none of them in two roles.
+    fn chosen(&self, options: &Options) -> Result<Chosen, TableProblem> {
+        let ignored = self.resolve(&options.ignore)?;
+        let ids = self.resolve(&options.ids)?;
+        let group = self.resolve_one(options.group.as_deref())?;
+        let weight = self.resolve_one(options.weight.as_deref())?;
+        let set_aside = [&ignored, &ids, &group, &weight];
+        let targets =
+            self.targets(&options.target, |i| !set_aside.iter().any(|columns| columns.contains(&i)))?;
+        // A column that identifies rows may be that of the groups as well.
+        let pairs = [
+            ("the target", &targets, "an id", &ids),
+            ("the target", &targets, "the group", &group),
+            ("the target", &targets, "the weight", &weight),
+            ("the group", &group, "the weight", &weight),
+        ];
+        for (one, columns, other, others) in pairs {
+            if let Some(&i) = columns.iter().find(|column| others.contains(column)) {
+                let column = self.list[i].name.as_str().into();
+                return Err(TableProblem::TwoRoles { column, one, other });
+            }
+        }
+        let features = self.resolve(&options.columns)?;
+        let is_feature = |i| features.is_empty() || features.contains(&i);
+        let ignored: HashSet<usize> = ignored.into_iter().collect();
+        let features = (0..self.list.len()).filter(|i| is_feature(*i) && !ignored.contains(i)).collect();
+        Ok(Chosen { features, words: self.resolve(&options.words)?, ids, group, weight, targets })
+    }
+
+    /// Whether the first column may be one of row numbers, by its name.
+    fn may_count_rows(&self) -> bool {
+        self.list.first().is_some_and(|column| {
+            !self.named || self.unnamed_first || ROW_NUMBERS.contains(&column.name.to_lowercase().as_str())
         })
     }
 
     /// Match the columns to a recipe by the rule at [`super::read_features`].
     fn apply(self, recipe: &Recipe, target: bool, options: &Options) -> Result<Plan, TableError> {
-        let [ignored, ids] = [&options.ignore, &options.ids].map(|list| self.resolve(list));
-        let (ignored, own_ids) = (ignored?, ids?);
-        // Of training alone.
-        let [group, weight] = [&options.group, &options.weight]
-            .map(|wanted| self.resolve_one(wanted.as_deref().filter(|_| target)));
-        let (group, weight) = (group?, weight?);
+        let ignored = self.resolve(&options.ignore)?;
+        let own_ids = self.resolve(&options.ids)?;
         let mut recipe = self.grouped(recipe);
         if recipe.width() == 0 {
             return Err(TableProblem::NoFeatures.into());
         }
-        let has_all = || recipe.columns.iter().all(|column| self.find(&column.name).is_some());
         let by_position = !target && (options.by_position || (!self.named && !recipe.named));
-        let names = if target {
-            // The same file as before, whose columns have the same names.
-            self.names()
-        } else if by_position {
+        if by_position {
             // Of a model without a target, one more column than features is taken for it.
             recipe.target.get_or_insert_with(|| "\0target".to_owned());
-            self.by_position(&recipe, &ignored, &own_ids)?
-        } else if self.named && (recipe.named || has_all()) {
-            self.names()
-        } else {
-            return Err(TableProblem::Nameless { model: recipe.named }.into());
-        };
-        let id_names: Vec<String> = match own_ids.is_empty() {
+        }
+        let names = self.names_by(&recipe, target, by_position, &ignored, &own_ids)?;
+        let ids: Vec<String> = match own_ids.is_empty() {
             // The recipe's may be absent.
             true => recipe.ids.iter().filter(|&id| names.contains(id)).cloned().collect(),
             false => own_ids.iter().map(|&i| self.list[i].name.clone()).collect(),
         };
-        let wanted: HashMap<&str, usize> =
-            recipe.columns.iter().enumerate().map(|(j, column)| (column.name.as_str(), j)).collect();
-        if let Some(&i) = own_ids.iter().find(|&&i| wanted.contains_key(names[i].as_str())) {
-            return Err(TableProblem::FeatureAsId(self.list[i].name.clone()).into());
-        }
-        let mut roles = Vec::with_capacity(names.len());
-        let mut superfluous = Vec::new();
-        for (i, name) in names.iter().enumerate() {
-            roles.push(match wanted.get(name.as_str()) {
-                _ if ignored.contains(&i) => Role::Unused,
-                _ if own_ids.contains(&i) => Role::Id(own_ids.iter().position(|&id| id == i).unwrap_or(0)),
-                Some(&j) => {
-                    self.list[i].check(false, Labels::None)?;
-                    Role::Feature(j)
-                }
-                None => match (
-                    recipe.targets().position(|target| target == name),
-                    id_names.iter().position(|id| id == name),
-                    &self.list[i].kind,
-                ) {
-                    (Some(_), _, Kind::Other(_)) => Role::Unused,
-                    (Some(_), _, Kind::Nominal(_)) if recipe.classes.is_none() => Role::Unused,
-                    (Some(t), ..) => Role::Target(t),
-                    _ if group.contains(&i) => Role::Group,
-                    _ if weight.contains(&i) => Role::Weight,
-                    (None, Some(id), _) => Role::Id(id),
-                    (None, None, _) => {
-                        if !recipe.ignored.contains(name) && !recipe.ids.contains(name) {
-                            superfluous.push(name.as_str());
-                        }
-                        Role::Unused
-                    }
-                },
-            });
-        }
-        let feature = |role: &Role| if let Role::Feature(j) = role { Some(*j) } else { None };
-        let found: HashSet<usize> = roles.iter().filter_map(feature).collect();
-        let absent = |j: &usize| !found.contains(j);
-        let missing: Vec<&str> =
-            (0..recipe.columns.len()).filter(absent).map(|j| recipe.columns[j].name.as_str()).collect();
-        if !missing.is_empty() {
-            // The file's names that are not matched yet.
-            let free: Vec<String> = superfluous.iter().map(|&name| name.to_owned()).collect();
-            let missing = missing.iter().map(|name| Misnamed::among(name, &free)).collect();
-            return Err(TableProblem::MissingFeatures(missing).into());
-        }
-        if !superfluous.is_empty() {
-            let is_found = |name: &String| names.contains(name);
-            let all = recipe.columns.iter().map(|column| &column.name).chain(recipe.targets());
-            let all: Vec<String> = all.filter(|name| !is_found(name)).cloned().collect();
-            let superfluous = superfluous.iter().map(|name| Misnamed::among(name, &all)).collect();
-            return Err(TableProblem::SuperfluousColumns(superfluous).into());
-        }
+        // Of training alone.
+        let [group, weight] = [&options.group, &options.weight]
+            .map(|wanted| self.resolve_one(wanted.as_deref().filter(|_| target)));
+        let matched = Matched {
+            recipe: &recipe,
+            names: &names,
+            ids: &ids,
+            ignored: &ignored,
+            own_ids: &own_ids,
+            group: &group?,
+            weight: &weight?,
+        };
+        let mut roles = self.roles_by(&matched)?;
         let place = |t: usize| roles.iter().position(|role| *role == Role::Target(t));
-        let absent = recipe.targets().enumerate().find(|(t, _)| place(*t).is_none());
-        if let (true, Some((_, name))) = (target, absent) {
-            let name = name.clone();
-            return Err(TableProblem::UnknownTarget { name, columns: self.names() }.into());
-        }
-        let cells = recipe.columns.iter().map(|column| match &column.levels {
-            Some(levels) => Cell::words(levels, false),
-            None => Cell::Number,
-        });
-        let targets: Vec<usize> = (0..recipe.targets().count()).filter_map(place).collect();
-        if absent.is_some() {
-            roles
-                .iter_mut()
-                .filter(|role| matches!(role, Role::Target(_)))
-                .for_each(|role| *role = Role::Unused);
-        }
+        let mut targets: Vec<usize> = (0..recipe.targets().count()).filter_map(place).collect();
         // A model that was fitted to columns without names knows the place of the target.
         let guessed = targets.first().filter(|&&i| by_position && position(&names[i]).is_none());
         let target_by_position =
             guessed.map(|&i| self.list[i].name.clone()).filter(|name| recipe.target.as_ref() != Some(name));
+        if let Some((_, name)) = recipe.targets().enumerate().find(|(t, _)| place(*t).is_none()) {
+            if target {
+                let name = name.clone();
+                return Err(TableProblem::UnknownTarget { name, columns: self.names() }.into());
+            }
+            // Some of the targets are of no use.
+            targets.iter().for_each(|&i| roles[i] = Role::Unused);
+            targets.clear();
+        }
+        let cell = |levels: &Option<Vec<String>>| match levels {
+            Some(levels) => Cell::words(levels, false),
+            None => Cell::Number,
+        };
         Ok(Plan {
             declared: Vec::new(),
             target_by_position,
-            cells: cells.collect(),
-            targets: match absent {
-                Some(_) => Vec::new(),
-                None => targets.iter().map(|&i| self.list[i].name.clone()).collect(),
-            },
-            labels: recipe.classes.as_ref().map_or(Cell::Number, |labels| Cell::words(labels, false)),
+            cells: recipe.columns.iter().map(|column| cell(&column.levels)).collect(),
+            targets: targets.into_iter().map(|i| self.list[i].name.clone()).collect(),
+            labels: cell(&recipe.classes),
             roles,
             names: self.names(),
-            ids: id_names,
+            ids,
             recipe,
             learns: false,
             target_optional: !target,
             suspect: false,
         })
+    }
+
+    /// Return the name in the recipe of each column.
+    fn names_by(
+        &self,
+        recipe: &Recipe,
+        target: bool,
+        by_position: bool,
+        ignored: &[usize],
+        ids: &[usize],
+    ) -> Result<Vec<String>, TableError> {
+        let has_all = || recipe.columns.iter().all(|column| self.find(&column.name).is_some());
+        if by_position {
+            self.by_position(recipe, ignored, ids)
+        } else if target || (self.named && (recipe.named || has_all())) {
+            // With the target this is the same file as before, whose columns have the same names.
+            Ok(self.names())
+        } else {
+            Err(TableProblem::Nameless { model: recipe.named }.into())
+        }
+    }
+
+    /// Return the role of each column; an error if a feature is missing, or a column is neither known nor
+    /// ignored.
+    fn roles_by(&self, matched: &Matched<'_>) -> Result<Vec<Role>, TableError> {
+        let Matched { recipe, names, .. } = matched;
+        let wanted: HashMap<&str, usize> =
+            recipe.columns.iter().enumerate().map(|(j, column)| (column.name.as_str(), j)).collect();
+        if let Some(&i) = matched.own_ids.iter().find(|&&i| wanted.contains_key(names[i].as_str())) {
+            return Err(TableProblem::FeatureAsId(self.list[i].name.clone()).into());
+        }
+        let (mut roles, mut superfluous) = (Vec::with_capacity(names.len()), Vec::new());
+        let mut is_found = vec![false; recipe.columns.len()];
+        for (i, (name, column)) in names.iter().zip(&self.list).enumerate() {
+            let own_id = matched.own_ids.iter().position(|&id| id == i);
+            roles.push(match (wanted.get(name.as_str()), own_id) {
+                _ if matched.ignored.contains(&i) => Role::Unused,
+                (_, Some(id)) => Role::Id(id),
+                (Some(&j), None) => {
+                    column.check(false, Labels::None)?;
+                    is_found[j] = true;
+                    Role::Feature(j)
+                }
+                (None, None) => matched.other_role(i, &column.kind).unwrap_or_else(|| {
+                    if !recipe.ignored.contains(name) && !recipe.ids.contains(name) {
+                        superfluous.push(name.clone());
+                    }
+                    Role::Unused
+                }),
+            });
+        }
+        let missing = recipe.columns.iter().zip(is_found).filter(|(_, is_found)| !is_found);
+        // The file's names that are not matched yet.
+        let missing: Vec<_> =
+            missing.map(|(column, _)| Misnamed::among(&column.name, &superfluous)).collect();
+        if !missing.is_empty() {
+            return Err(TableProblem::MissingFeatures(missing).into());
+        }
+        if !superfluous.is_empty() {
+            let all = recipe.columns.iter().map(|column| &column.name).chain(recipe.targets());
+            let free: Vec<String> = all.filter(|name| !names.contains(name)).cloned().collect();
+            let superfluous = superfluous.iter().map(|name| Misnamed::among(name, &free)).collect();
+            return Err(TableProblem::SuperfluousColumns(superfluous).into());
+        }
+        Ok(roles)
     }
 
     /// Join features called `column=level` of a model that stores names alone, if the file has such a column.
