@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::output::note;
 use clap::Args;
 use dpp_nystrom::Scale;
+use dpp_nystrom::data::table::FORMATS;
 use dpp_nystrom::{
     Sigma,
     kernel::{KernelKind, KernelParams, Kinds, Metric, Precision},
@@ -20,11 +21,15 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Return the help of a file of rows.
+pub(crate) fn readable(what: &str) -> String {
+    format!("{what}: {FORMATS}, gzipped or not, or a row store; - is standard input")
+}
+
 /// The file, and which of its rows and columns.
 #[derive(Debug, Args)]
 pub(crate) struct Source {
-    /// Rows: CSV, TSV, ARFF, NPY or LIBSVM, gzipped or not, or a row store; - is standard input
-    #[arg(value_name = "DATA")]
+    #[arg(value_name = "DATA", help = readable("Rows"))]
     pub(crate) data: PathBuf,
     #[command(flatten)]
     pub(crate) table: TableArguments,
@@ -43,7 +48,7 @@ pub(crate) struct Source {
 const SCALES: [Choice<Scale>; 3] =
     [("standard", "", Scale::Standard), ("robust", "", Scale::Robust), ("none", "", Scale::None)];
 
-/// The usual polynomial kernel.
+/// The degree of the usual polynomial kernel, and its offset.
 const DEGREE: u32 = 3;
 const OFFSET: f64 = 1.0;
 
@@ -58,9 +63,6 @@ pub(crate) struct KindArguments {
     /// Degree of the polynomial kernel
     #[arg(long, default_value_t = DEGREE)]
     degree: u32,
-    /// Offset of the polynomial kernel
-    #[arg(long, default_value_t = OFFSET)]
-    offset: f64,
 }
 
 /// A function of two rows, or a matrix of its values.
@@ -84,7 +86,7 @@ impl KindArguments {
         match self.kernel {
             None => Ok(KernelKind::Gaussian),
             Some(Chosen::Kind(KernelKind::Polynomial { .. })) => {
-                Ok(KernelKind::Polynomial { degree: self.degree, offset: self.offset })
+                Ok(KernelKind::Polynomial { degree: self.degree, offset: OFFSET })
             }
             Some(Chosen::Kind(kind)) => Ok(kind),
             Some(Chosen::Auto) => Err(Error::AnyKernel),
@@ -118,10 +120,10 @@ impl KernelArguments {
     }
 
     fn tell_unused(&self) {
-        let KindArguments { kernel, degree, offset } = &self.kind;
+        let KindArguments { kernel, degree } = &self.kind;
         let is_polynomial = matches!(kernel, Some(Chosen::Kind(KernelKind::Polynomial { .. })));
-        if !is_polynomial && (*degree, *offset) != (DEGREE, OFFSET) {
-            note("warning: --degree and --offset are those of --kernel polynomial alone");
+        if !is_polynomial && *degree != DEGREE {
+            note("warning: --degree is that of --kernel polynomial alone");
         }
     }
 

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::output::{keep_inputs, listed, print_report, row, shown};
 use crate::source::tell_target;
 use clap::Args;
+use dpp_nystrom::data::table::FORMATS;
 use dpp_nystrom::{data::store, kernel::Precision};
 use dpp_nystrom_options::one_of;
 use serde::Serialize;
@@ -25,8 +26,7 @@ select and fit read them in place. --rows N loads N of them into memory, for any
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
-    /// Rows: CSV, TSV, ARFF, NPY or LIBSVM, gzipped or not; - is standard input
-    #[arg(value_name = "DATA")]
+    #[arg(value_name = "DATA", help = format!("Rows: {FORMATS}, gzipped or not; - is standard input"))]
     pub(crate) data: PathBuf,
     #[command(flatten)]
     pub(crate) table: TableArguments,

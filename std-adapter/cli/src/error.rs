@@ -178,6 +178,7 @@ fn advice(error: &LibraryError) -> Option<String> {
         "OutOfRange" => return Some(format!(" (--{subject})")),
         "ModelForeign" => "with `dpp-nystrom fit --model` (what export writes is read by predict alone)",
         "StoreForeign" => "with `dpp-nystrom convert`",
+        "ExportConfidence" if subject.starts_with("variances, ") => "(fit --variance)",
         "ExportKernel" => "(fit --kernel gaussian, or omit --quantise)",
         "ExportSpread" => "(omit --quantise)",
         "ExportCoarse" => "(fit --sigma, or omit --quantise)",

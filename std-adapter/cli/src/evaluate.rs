@@ -20,7 +20,7 @@ const APPROXIMATIONS: [Choice<Approximation>; 3] = [
     ("nystrom", "The Nyström method", Approximation::Nystrom),
     (
         "ensemble",
-        "The mean of several experts' (Kumar, Mohri and Talwalkar 2009)",
+        "The mean of four experts' (Kumar, Mohri and Talwalkar 2009)",
         Approximation::Ensemble { experts: 4 },
     ),
     ("modified", "The modified Nyström method (Wang and Zhang 2013)", Approximation::Modified),
@@ -56,9 +56,6 @@ pub(crate) struct Evaluate {
     /// The approximation made of the landmarks; regression is measured for nystrom alone
     #[arg(long, value_parser = one_of(&APPROXIMATIONS), default_value = "nystrom")]
     pub(crate) approximation: Approximation,
-    /// Experts of the ensemble, who share the landmarks out among themselves
-    #[arg(long, value_name = "P", default_value_t = 4)]
-    pub(crate) experts: usize,
     #[command(flatten)]
     pub(crate) method_options: MethodArguments,
 }
@@ -127,10 +124,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
         bandwidth: sigma,
         ridge: arguments.ridge,
         precision: arguments.kernel.precision,
-        approximation: match arguments.approximation {
-            Approximation::Ensemble { .. } => Approximation::Ensemble { experts: arguments.experts },
-            other => other,
-        },
+        approximation: arguments.approximation,
     };
     let mut trials = Vec::new();
     evaluate_classes(&table, &labels, &comparison, &Bar, |trial| {

@@ -24,7 +24,7 @@ pub(crate) struct Experiment {
     /// Which figures to make
     #[arg(value_parser = one_of(&FIGURES))]
     kind: Figures,
-    /// Folder of data sets: CSV, TSV, ARFF or NPY, gzipped or not; the last column is the target
+    /// Folder of data sets, gzipped or not; the last column is the target
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
     /// Folder for tables, charts and index.html

@@ -21,9 +21,7 @@ Examples:
   dpp-nystrom export houses.dpp --to rust --quantise i16 --out houses.rs
   dpp-nystrom export houses.dpp --to bytes --out houses.bin
 
-rust: a static that the core uses in place. c: a C99 header with one function. bytes: for a separate part of the
-flash, validated by the core at start-up. All predict from raw rows, in single precision or, with --quantise, in
-integers. --data measures the loss of accuracy relative to predict on rows of your choice. Where arm-none-eabi-gcc is
+All forms predict from raw rows, in single precision or, with --quantise, in integers. --data measures the loss of accuracy relative to predict on rows of your choice. Where arm-none-eabi-gcc is
 installed, a C header is compiled for a Cortex-M4F at -Os to report its flash and stack.";
 
 #[derive(Debug, Args)]
@@ -32,7 +30,7 @@ pub(crate) struct Export {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// Form of the export
-    #[arg(long, value_parser = one_of(Form::ALL.map(|(name, form)| (name, "", form))))]
+    #[arg(long, value_parser = one_of(Form::ALL.map(|form| (form.name(), form.summary(), form))))]
     to: Form,
     /// Output file
     #[arg(long, value_name = "FILE")]

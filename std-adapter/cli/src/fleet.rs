@@ -10,7 +10,7 @@ use crate::output::{
 };
 use clap::Args;
 use dpp_nystrom::core::{Origin, sign_state};
-use dpp_nystrom::data::store::Store;
+use dpp_nystrom::data::{store::Store, table::FORMATS};
 use dpp_nystrom::{Error as LibraryError, Model};
 use dpp_nystrom::{
     Ridge,
@@ -50,8 +50,7 @@ pub(crate) struct Learn {
     /// Model whose landmarks to use
     #[arg(value_name = "MODEL")]
     model: PathBuf,
-    /// Rows to accumulate: CSV, TSV, ARFF, NPY or LIBSVM, gzipped or not; - is standard input
-    #[arg(value_name = "DATA")]
+    #[arg(value_name = "DATA", help = format!("Rows to accumulate: {FORMATS}, gzipped or not; - is standard input"))]
     data: PathBuf,
     #[command(flatten)]
     columns: MatchArguments,

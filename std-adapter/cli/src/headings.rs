@@ -30,24 +30,13 @@ const HEADINGS: [(&str, &[&str], &[&str]); 6] = [
         &["landmarks", "method", "methods", "seeds", "tolerance", "budget"],
         &["given", "tolerance_on", "max_landmarks", "curve"],
     ),
-    ("Kernel and metric", &["kernel", "sigma", "metric"], &["degree", "offset", "precision"]),
+    ("Kernel and metric", &["kernel", "sigma", "metric"], &["degree", "precision"]),
     ("Regression", &["ridge", "flash"], &["drop_below", "free_landmarks"]),
     ("Output", &["model", "report", "out", "json"], &["variance", "checkpoint", "checkpoint_every"]),
     (
         "Expert",
         &[],
-        &[
-            "steps",
-            "start",
-            "chain",
-            "pivot_rows",
-            "refine",
-            "refine_sample",
-            "refine_rows",
-            "refine_budget",
-            "approximation",
-            "experts",
-        ],
+        &["steps", "chain", "pivot_rows", "refine", "refine_sample", "refine_rows", "approximation"],
     ),
 ];
 

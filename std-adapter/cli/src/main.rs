@@ -33,12 +33,13 @@ mod tune;
 mod weak;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use dpp_nystrom::data::table::FORMATS;
 use error::Error;
 use std::{io, io::Write, num::NonZeroUsize, process::ExitCode};
 
 /// Landmarks for kernel methods: c-DPP sampling, Nyström approximation, kernel ridge regression.
 #[derive(Debug, Parser)]
-#[command(name = "dpp-nystrom", version, after_help = EXAMPLES, arg_required_else_help = true)]
+#[command(name = "dpp-nystrom", version, after_help = ending(), arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -55,9 +56,15 @@ Examples:
   dpp-nystrom fit houses.csv --landmarks 50 --model houses.dpp train on them
   dpp-nystrom predict houses.dpp new.csv --out prices.csv      predict with them
   dpp-nystrom evaluate houses.csv --methods kdpp,uniform --landmarks 20,50 --seeds 3
+";
 
-Files are CSV, TSV, ARFF, NPY or LIBSVM, gzipped or not, or row stores; - is standard input. Rows count from 0.
-Exit status: 0 done, 1 error, 2 wrong usage, 130 interrupted.";
+/// Return what the help of the program ends with.
+fn ending() -> String {
+    format!(
+        "{EXAMPLES}\nFiles are {FORMATS}, gzipped or not, or row stores; - is standard input. Rows count from 0.\n\
+         Exit status: 0 done, 1 error, 2 wrong usage, 130 interrupted."
+    )
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

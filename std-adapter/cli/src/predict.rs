@@ -1,5 +1,6 @@
 //! `dpp-nystrom predict`.
 
+use crate::arguments::readable;
 use crate::bar::Bar;
 use crate::class_report::ClassReport;
 use crate::columns::{MatchArguments, tell};
@@ -24,8 +25,7 @@ pub(crate) struct Predict {
     /// A model written by fit, or by export as bytes: the latter predicts exactly as the device does
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
-    /// Raw rows: CSV, TSV, ARFF, NPY or LIBSVM, gzipped or not, or a row store; - is standard input
-    #[arg(value_name = "DATA")]
+    #[arg(value_name = "DATA", help = readable("Raw rows"))]
     pub(crate) data: PathBuf,
     #[command(flatten)]
     pub(crate) columns: MatchArguments,

@@ -1,5 +1,6 @@
 //! `dpp-nystrom transform`.
 
+use crate::arguments::readable;
 use crate::bar::Bar;
 use crate::columns::{MatchArguments, tell};
 use crate::error::Error;
@@ -37,8 +38,7 @@ pub(crate) struct Transform {
     /// Landmarks of a kernel matrix: a CSV file of row numbers, as select --out writes
     #[arg(long, value_name = "ROWS.csv", requires = "kernel")]
     given: Option<PathBuf>,
-    /// Raw rows: CSV, TSV, ARFF, NPY or LIBSVM, gzipped or not, or a row store; - is standard input
-    #[arg(value_name = "DATA")]
+    #[arg(value_name = "DATA", help = readable("Raw rows"))]
     data: PathBuf,
     #[command(flatten)]
     columns: MatchArguments,

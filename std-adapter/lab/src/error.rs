@@ -1,6 +1,6 @@
 //! What can go wrong.
 
-use dpp_nystrom::Error as LibraryError;
+use dpp_nystrom::{Error as LibraryError, data::table::FORMATS};
 use std::{io, path::PathBuf};
 
 /// An error of a figure or an experiment.
@@ -22,7 +22,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A folder without data sets.
-    #[error("{}: no data set in this folder; give a folder with CSV, TSV, ARFF or NPY files", .0.display())]
+    #[error("{}: no data set in this folder; give a folder with files of {FORMATS}", .0.display())]
     NoDataSet(PathBuf),
 }
 

@@ -31,7 +31,7 @@ pub enum Approximation {
     Nystrom,
     /// The mean of several experts' Nyström approximations.
     Ensemble {
-        /// The number of experts p, at most the number of landmarks.
+        /// The number of experts p; at most as many as landmarks take part.
         experts: usize,
     },
     /// The modified Nyström method.
@@ -55,8 +55,8 @@ impl Approximation {
     /// The seed determines the assignment of landmarks to experts.
     ///
     /// # Errors
-    /// `ErrorKind::Landmarks`, `ErrorKind::Memory`; `ErrorKind::Argument` for no experts
-    /// or more than there are landmarks, `ErrorKind::Unsupported` for the modified method on too many rows.
+    /// `ErrorKind::Landmarks`, `ErrorKind::Memory`, `ErrorKind::Unsupported` for the modified method on too
+    /// many rows.
     pub fn errors(
         self,
         gram: &Gram<'_>,
@@ -89,9 +89,7 @@ fn ensemble(gram: &Gram<'_>, landmarks: &LandmarkSet, experts: usize, seed: u64)
     let points = landmarks.features(data)?;
     let mut order: Vec<&[f64]> = points.chunks_exact(data.dim).collect();
     let count = order.len();
-    if experts == 0 || experts > count {
-        return Err(Error::out_of_range("experts", experts, count));
-    }
+    let experts = experts.clamp(1, count.max(1));
     order.shuffle(&mut stream(seed, Stream::Experts));
     let parts = (0..experts)
         .map(|expert| &order[expert * count / experts..(expert + 1) * count / experts])

@@ -5,7 +5,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use dpp_nystrom::core::Rule;
 use dpp_nystrom::landmarks::methods::{METHODS, Method, SelectorOption, SelectorOptions};
-use dpp_nystrom::landmarks::{ChainKind, Refinement, Start, Steps};
+use dpp_nystrom::landmarks::{ChainKind, Refinement, Steps};
 use std::time::Duration;
 
 /// Options of the methods.
@@ -15,18 +15,14 @@ pub struct MethodArguments {
     /// auto]
     #[arg(long, value_name = "N|auto")]
     steps: Option<Steps>,
-    /// Where the chain starts [default: kmeans++]
-    #[arg(long, value_parser = one_of(&STARTS))]
-    start: Option<Start>,
     /// Which chain: slot is the fast one, paper is Algorithm 1, metropolis moves more often [default: slot]
     #[arg(long, value_parser = one_of(&CHAINS))]
     chain: Option<ChainKind>,
-    /// Let pivoted Cholesky, start or method, look at so many rows drawn at random [default: all; as the
-    /// start of refined: as many as fit in 32 MiB]
+    /// Let pivoted Cholesky look at so many rows drawn at random [default: all; as the start of refined: as
+    /// many as fit in 32 MiB]
     #[arg(long, value_name = "M")]
     pivot_rows: Option<usize>,
-    /// Refine the rows of any method: exchange them for better ones in so many sweeps [default of refined: 3;
-    /// with a budget: as many as fit]
+    /// Refine the rows of any method: exchange them for better ones in so many sweeps [default of refined: 3]
     #[arg(long, value_name = "SWEEPS", value_parser = clap::value_parser!(u64).range(1..))]
     refine: Option<u64>,
     /// Candidates that refinement draws for a sweep [default: 400]
@@ -35,21 +31,11 @@ pub struct MethodArguments {
     /// Rows up to which refinement measures the error on all of them; of more, on so many [default: 1000000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     refine_rows: Option<u32>,
-    /// Time after which refinement begins no other sweep: 500ms, 2s
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    refine_budget: Option<Duration>,
     /// What auto may spend: 500ms, 10s; counted in operations of a core, so that the same seed gives the same
     /// rows on any machine [default: ten times that of a pass over the rows, 100ms to 1s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
 }
-
-const STARTS: [Choice<Start>; 4] = [
-    ("kmeans++", "", Start::KmeansPlusPlus),
-    ("uniform", "", Start::Uniform),
-    ("rpcholesky", "", Start::Pivoted { rows: None }),
-    ("greedy", "", Start::Greedy),
-];
 
 const CHAINS: [Choice<ChainKind>; 3] = [
     ("slot", "", ChainKind::Slot),
@@ -84,32 +70,28 @@ pub fn methods(
 impl MethodArguments {
     /// Return how rows are to be refined, if an option says so.
     pub fn refinement(&self) -> Option<Refinement> {
-        let Self { refine, refine_sample, refine_rows, refine_budget, .. } = *self;
-        let Refinement { sweeps, sample, rows, .. } = Refinement::default();
-        let asked = refine.is_some() || refine_budget.is_some();
-        let asked = asked || refine_sample.is_some() || refine_rows.is_some();
+        let Self { refine, refine_sample, refine_rows, .. } = *self;
+        let usual = Refinement::default();
+        let asked = refine.is_some() || refine_sample.is_some() || refine_rows.is_some();
         asked.then(|| Refinement {
-            sweeps: refine.unwrap_or(if refine_budget.is_some() { u64::MAX } else { sweeps }),
-            sample: refine_sample.map_or(sample, |sample| sample as usize),
-            budget: refine_budget,
-            rows: refine_rows.map_or(rows, |rows| rows as usize),
+            sweeps: refine.unwrap_or(usual.sweeps),
+            sample: refine_sample.map_or(usual.sample, |sample| sample as usize),
+            rows: refine_rows.map_or(usual.rows, |rows| rows as usize),
+            ..usual
         })
     }
 
     /// Return the options, with the rows of the method `given`.
     pub fn options(&self, given: &[usize]) -> SelectorOptions {
-        let Self { start, chain, steps, pivot_rows, budget, .. } = *self;
+        let Self { chain, steps, pivot_rows, budget, .. } = *self;
         SelectorOptions {
-            start: match start.unwrap_or_default() {
-                Start::Pivoted { .. } => Start::Pivoted { rows: pivot_rows },
-                start => start,
-            },
             chain: chain.unwrap_or_default(),
             steps: steps.unwrap_or_default(),
             pivot_rows,
             refinement: self.refinement(),
             budget,
             given: given.to_vec(),
+            ..SelectorOptions::default()
         }
     }
 
@@ -117,27 +99,20 @@ impl MethodArguments {
     pub fn unused(&self, methods: &[&Method]) -> Vec<String> {
         let options = [
             ("--steps", self.steps.is_some(), SelectorOption::Steps),
-            ("--start", self.start.is_some(), SelectorOption::Start),
             ("--chain", self.chain.is_some(), SelectorOption::Chain),
             ("--pivot-rows", self.pivot_rows.is_some(), SelectorOption::PivotRows),
             ("--budget", self.budget.is_some(), SelectorOption::Budget),
         ];
-        // A chain whose start is pivoted Cholesky passes the rows on to it.
-        let pivots = matches!(self.start, Some(Start::Pivoted { .. }));
-        let uses = |method: &Method, option| {
-            let by_start = pivots && option == SelectorOption::PivotRows;
-            method.uses(option) || by_start && method.uses(SelectorOption::Start)
-        };
         let given = options.into_iter().filter(|(_, is_given, _)| *is_given);
         given
-            .filter(|&(_, _, option)| !methods.iter().any(|method| uses(method, option)))
+            .filter(|&(_, _, option)| !methods.iter().any(|method| method.uses(option)))
             .map(|(name, _, option)| {
                 let names = |methods: &mut dyn Iterator<Item = &Method>| {
                     methods.map(|method| method.name).collect::<Vec<_>>().join(", ")
                 };
                 let (these, others) = (
                     names(&mut methods.iter().copied()),
-                    names(&mut METHODS.iter().filter(|method| uses(method, option))),
+                    names(&mut METHODS.iter().filter(|method| method.uses(option))),
                 );
                 format!("warning: {name} is not used by {these}; it is an option of {others}")
             })

@@ -157,7 +157,7 @@ impl<'a> Dataset<'a> {
     }
 
     /// Add a class for each row: the index of one of these labels, of which each class is learned against the
-    /// rest, as `fit --classes` does. Labels without rows are left out.
+    /// rest. Labels without rows are left out.
     ///
     /// ```
     /// use dpp_nystrom::{Dataset, Scale};
@@ -232,7 +232,7 @@ impl<'a> Dataset<'a> {
         Err(Error(Cause::StoreColumns { path: store.path.clone() }))
     }
 
-    /// Read a file: CSV, TSV, ARFF or NPY, gzipped or not. Its last column is the target.
+    /// Read a table, gzipped or not. Its last column is the target.
     ///
     /// # Errors
     /// `ErrorKind::Table` with the place of what cannot be read.

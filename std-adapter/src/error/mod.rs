@@ -213,6 +213,7 @@ impl Error {
             Cause::Table(error) => error.problem.subject(),
             Cause::OutOfRange { option, .. } => Some(option),
             Cause::InMemory { what, .. } => Some(what),
+            Cause::Export(ExportProblem::Confidence { what, .. }) => Some(what),
             Cause::Unweighted { what } | Cause::SeveralTargets { what } | Cause::Length { what, .. } => {
                 Some(what)
             }

@@ -76,8 +76,13 @@ pub(crate) enum TableProblem {
     #[error("damaged gzip data: {0}; fetch or compress the file again")]
     Gzip(#[source] io::Error),
     /// An unsupported file format.
-    #[error("{0} is not a supported format; convert it to CSV, TSV, ARFF or NPY (each may be gzipped)")]
-    Format(String),
+    #[error("{found} is not a supported format; convert it to {formats} (each may be gzipped)")]
+    Format {
+        /// The format.
+        found: String,
+        /// Those that are read.
+        formats: &'static str,
+    },
     /// An empty file, or one with blank lines and comments only.
     #[error("the file is empty; give one with at least one row of numbers")]
     Empty,
@@ -421,7 +426,7 @@ impl TableProblem {
     /// Return the value as it is written, or the name of the limit.
     pub(crate) fn subject(&self) -> Option<&str> {
         match self {
-            Self::Format(text)
+            Self::Format { found: text, .. }
             | Self::Libsvm(text)
             | Self::NegativeWeight(text)
             | Self::NotANumber(text)

@@ -6,6 +6,7 @@ use dpp_nystrom::ErrorKind;
 use dpp_nystrom::Model;
 use dpp_nystrom::core::{Model as CoreModel, QuantisedModel};
 use dpp_nystrom::model::export::{Bits, Bundle, Exported, Form, Name, With};
+use std::slice;
 
 /// Values of features.
 const VALUES: [f64; 6] = [0.0, 1.5, -3e4, 1e300, f64::NAN, f64::INFINITY];
@@ -23,8 +24,9 @@ fn exported(model: &Model, bits: Option<Bits>, row: &[f32]) {
     let predicted = exported.predict_row(row);
     assert!(row.iter().all(|value| value.is_finite()) || predicted.is_err());
     let name = Name::new(&model.trained_on);
+    let bundle = Bundle::of(slice::from_ref(model), bits, With::default()).expect("exported");
     for form in [Form::Rust, Form::C] {
-        let text = exported.write(form, model, &name).expect("memory");
+        let text = bundle.write(form, &name).expect("memory");
         let text = std::str::from_utf8(&text).expect("text");
         assert!(!text.contains('\u{1b}') && text.lines().count() > 4);
     }

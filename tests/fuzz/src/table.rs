@@ -4,7 +4,7 @@
 use crate::input::{Input, bits, file, written};
 use dpp_nystrom::Error;
 use dpp_nystrom::data::table::{Labels, Limits, Missing, Options, Reading, Recipe, Target, Unknown};
-use dpp_nystrom::data::table::{read as read_table, read_blocks, read_feature_blocks, read_features};
+use dpp_nystrom::data::table::{read as read_table, read_features};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write;
@@ -113,18 +113,13 @@ fn rewritten(reading: &Reading) -> Vec<u8> {
 fn usual(path: &Path, target: &Target, whole: Option<&Reading>) {
     let table = read_table(path, target).ok();
     assert_eq!(table.as_ref().map(|table| bits(&table.features)), whole.map(|whole| rows(whole).0));
-    let mut features = Vec::new();
-    let passed = read_blocks(path, target, |block| {
-        features.extend(block.features);
-        Ok::<(), Error>(())
-    });
-    assert_eq!(passed.ok().map(|()| bits(&features)), whole.map(|whole| rows(whole).0));
     let names = whole.map_or(Vec::new(), |whole| whole.table.feature_names.clone());
     let target = whole.and_then(|whole| whole.table.target_name.as_deref());
     let again = read_features(path, &names, target);
     let mut rows = 0;
-    let passed = read_feature_blocks(path, &names, target, |block| {
-        rows += block.rows();
+    let recipe = Recipe::of_names(&names, target);
+    let passed = Options::default().read_blocks_for(&recipe, path, |block| {
+        rows += block.table.rows();
         Ok::<(), Error>(())
     });
     assert_eq!(again.ok().map(|table| table.rows()), passed.ok().map(|()| rows));

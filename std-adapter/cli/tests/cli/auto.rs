@@ -90,7 +90,6 @@ fn unused_options_give_a_warning() {
     let err = |arguments: &str| folder.run(&format!("{arguments} a.csv --landmarks 5")).good().err;
     for (arguments, option) in [
         ("select --method uniform --steps 10", "--steps"),
-        ("select --method uniform --start uniform", "--start"),
         ("select --method refined --chain paper", "--chain"),
         ("select --pivot-rows 100", "--pivot-rows"),
         ("select --method reglev --pivot-rows 50", "--pivot-rows"),
@@ -101,8 +100,8 @@ fn unused_options_give_a_warning() {
         assert!(told.contains(&format!("warning: {option} is not used by ")), "{arguments}: {told}");
     }
     for arguments in [
-        "select --steps 10 --start uniform --chain paper",
-        "select --start rpcholesky --pivot-rows 100",
+        "select --steps 10 --chain paper",
+        "select --method rpcholesky --pivot-rows 100",
         "select --method refined --pivot-rows 100",
         "fit --metric one --model m --budget 100ms",
         "evaluate --seeds 1 --methods uniform,kdpp --steps 10",

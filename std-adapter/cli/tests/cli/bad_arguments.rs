@@ -94,18 +94,15 @@ fn kernels() {
     let folder = folder();
     let command = "select a.csv --landmarks 5 --kernel";
     folder.run(&format!("{command} cubic")).misused(&["'cubic'", "gaussian, laplace, matern32, matern52"]);
-    for options in ["--degree 0", "--offset -1", "--offset nan", "--offset inf"] {
-        folder
-            .run(&format!("{command} polynomial {options}"))
-            .refused(&["the degree must be at least 1 and the offset a finite number, not negative"]);
-    }
+    folder
+        .run(&format!("{command} polynomial --degree 0"))
+        .refused(&["the degree must be at least 1 and the offset a finite number, not negative"]);
     folder
         .run(&format!("{command} polynomial --degree 4000000000"))
         .refused(&["not a finite number", "scale the features, or use another kernel"]);
     for value in ["-1", "1.5", "x", "4294967296"] {
         folder.run(&format!("{command} polynomial --degree {value}")).misused(&["--degree", value]);
     }
-    folder.run(&format!("{command} polynomial --offset x")).misused(&["--offset", "'x'"]);
 }
 
 #[test]
@@ -218,9 +215,6 @@ fn unknown_commands_options_and_values() {
     folder
         .run("select a.csv --landmarks 5 --method greediest")
         .misused(&["'greediest'", "kdpp, kdpp-exact, uniform, kmeans++, rpcholesky"]);
-    folder
-        .run("select a.csv --landmarks 5 --start middle")
-        .misused(&["'middle'", "kmeans++, uniform, rpcholesky"]);
     folder.run("select a.csv --landmarks 5 --chain gibbs").misused(&["'gibbs'", "slot, paper, metropolis"]);
     folder.run("select a.csv --landmarks 5 --precision f16").misused(&["'f16'", "f64, f32"]);
     folder.run("evaluate a.csv --landmarks 5 --methods kdpp,greediest").misused(&["'greediest'", "given"]);
@@ -238,11 +232,6 @@ fn extreme_but_good() {
     let folder = folder();
     let report = folder.run(&format!("select a.csv --landmarks 5 --seed {} --json", u64::MAX)).good().json();
     assert_eq!(report["seed"], u64::MAX);
-    // Degree 1 without offset is the linear kernel.
-    let [polynomial, linear] = ["polynomial --degree 1 --offset 0", "linear"].map(|kernel| {
-        folder.run(&format!("select a.csv --landmarks 2 --json --kernel {kernel}")).good().json()
-    });
-    assert_eq!(polynomial["landmarks"], linear["landmarks"]);
     let one = folder.run("select a.csv --landmarks 1 --json").good().json();
     assert!(number(&one, "trace_fraction") > 0.0 && number(&one, "log_det") == 0.0, "{one}");
 }

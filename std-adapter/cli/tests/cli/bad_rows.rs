@@ -73,7 +73,7 @@ fn files_of_another_kind() {
     refused_by_all(
         "bad.xlsx",
         "PK\x03\x04",
-        &[".xlsx is not a supported format; convert it to CSV, TSV, ARFF or NPY"],
+        &[".xlsx is not a supported format; convert it to CSV, TSV, ARFF, NPY or LIBSVM"],
     );
     refused_by_all("bad.npy", "a,b\n1,2\n", &["malformed NPY", "numpy.save"]);
     refused_by_all(
@@ -170,7 +170,6 @@ fn equal_rows_count_once() {
         "--method kmeans++",
         "--method rpcholesky",
         "--precision f32",
-        "--start uniform",
         "--chain paper",
     ] {
         folder.run(&format!("select same.csv --landmarks 2 --sigma 1 {options}")).refused(&[

@@ -132,7 +132,7 @@ enum Under {
 /// All options of `fit`: which, the words of both fits besides, and the words that change it. A word that is
 /// there already is replaced with its value; `-word` is taken away.
 #[cfg(target_os = "linux")]
-const OPTIONS: [(&str, &str, &str, Under); 53] = {
+const OPTIONS: [(&str, &str, &str, Under); 50] = {
     use Under::{Anew, Misused, Refused, Resumes};
     const ROWS: Under = Refused("what differs: rows or targets");
     const PLACES: Under = Refused("what differs: landmarks");
@@ -151,17 +151,14 @@ const OPTIONS: [(&str, &str, &str, Under); 53] = {
         ("--max-landmarks", "--tolerance 0.3", "--max-landmarks 20", Resumes),
         ("--curve", "--tolerance 0.3", "--curve c.svg", Resumes),
         ("--steps", "--method kdpp", "--steps 20", PLACES),
-        ("--start", "--method kdpp --steps 5", "--start uniform", PLACES),
         ("--chain", "--method kdpp", "--chain metropolis", PLACES),
         ("--pivot-rows", "--method rpcholesky", "--pivot-rows 40", PLACES),
         ("--refine", "", "--refine 1", PLACES),
         ("--refine-sample", "--refine 1", "--refine-sample 3", PLACES),
         ("--refine-rows", "--refine 1", "--refine-rows 30", PLACES),
-        ("--refine-budget", "--refine 5", "--refine-budget 0s", PLACES),
         ("--budget", "--method auto", "--budget 1ms", PLACES),
         ("--kernel", "", "--kernel laplace", KERNEL),
         ("--degree", "--kernel polynomial --landmarks 8", "--degree 2", KERNEL),
-        ("--offset", "--kernel polynomial --landmarks 8", "--offset 2", KERNEL),
         ("--sigma", "", "--sigma 3", KERNEL),
         ("--precision", "", "--precision f32", Refused("what differs: precision")),
         ("--metric", "", "--metric scales", ROWS),

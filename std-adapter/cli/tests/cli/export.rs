@@ -8,7 +8,7 @@ use dpp_nystrom::data::table::{Table, Target};
 use dpp_nystrom::data::{Map, Scaler};
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::kernel::KernelSpec;
-use dpp_nystrom::model::export::{Bits, Exported, Form, Name, landmark_rows};
+use dpp_nystrom::model::export::{Bits, Bundle, Exported, Form, Name, With, landmark_rows};
 use dpp_nystrom::{
     Model,
     model::{AnyCoefficients, Coefficients},
@@ -164,8 +164,10 @@ fn statics_are_the_models() {
     ];
     for (name, committed, kernel, bits, predict) in cases {
         let model = if name == "mapped" { made_up_mapped(kernel) } else { made_up(kernel) };
-        let exported = Exported::of(&model, bits).unwrap();
-        let written = exported.write(Form::Rust, &model, &Name::new(name)).unwrap();
+        let models = [model];
+        let bundle = Bundle::of(&models, bits, With::default()).unwrap();
+        let exported = &bundle.first;
+        let written = bundle.write(Form::Rust, &Name::new(name)).unwrap();
         let written = String::from_utf8(written).unwrap();
         assert_eq!(written, committed, "tests/cli/exported/{name}.rs is not what export writes");
         for row in [[20.5_f32, 1013.25], [-3.0, 990.0], [31.25, 1040.5], [1e9, -1e9]] {

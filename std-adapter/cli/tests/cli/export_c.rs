@@ -244,8 +244,8 @@ fn headers_do_not_clash() {
         for bits in [None, Some(Bits::Sixteen), Some(Bits::Eight)] {
             let name =
                 Name::new(&format!("{wish} {}", bits.map_or("f32".to_owned(), |bits| format!("{bits:?}"))));
-            let model = made_up(KernelKind::Gaussian);
-            let header = Exported::of(&model, bits).unwrap().write(Form::C, &model, &name).unwrap();
+            let models = [made_up(KernelKind::Gaussian)];
+            let header = Bundle::of(&models, bits, With::default()).unwrap().write(Form::C, &name).unwrap();
             folder.write(&format!("{}.h", name.as_str()), header);
             let _ = write!(includes, "#include \"{0}.h\"\n#include \"{0}.h\"\n", name.as_str());
             let _ = writeln!(calls, "    sum += {}_predict(row);", name.as_str());

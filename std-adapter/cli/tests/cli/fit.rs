@@ -244,11 +244,9 @@ fn info_describes_a_model() {
     for part in ["trained on", "Laplace", "bandwidth", "ridge", "f32", "rows", "120", "features: a, b, c"] {
         assert!(text.contains(part), "{text}");
     }
-    folder
-        .run("fit --metric one a.csv --landmarks 5 --kernel polynomial --degree 2 --offset 0.25 --model m")
-        .good();
+    folder.run("fit --metric one a.csv --landmarks 5 --kernel polynomial --degree 2 --model m").good();
     let info = folder.run("info m --json").good().json();
-    assert_eq!(info["kernel"], serde_json::json!({ "Polynomial": { "degree": 2, "offset": 0.25 } }));
+    assert_eq!(info["kernel"], serde_json::json!({ "Polynomial": { "degree": 2, "offset": 1.0 } }));
 }
 
 #[test]

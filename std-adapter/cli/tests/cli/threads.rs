@@ -65,7 +65,7 @@ fn threads_do_not_matter() {
         "--method rpcholesky --precision f32",
         "--method refined",
         "--method uniform --refine 2 --refine-sample 900",
-        "--start rpcholesky --pivot-rows 900",
+        "--method rpcholesky --pivot-rows 900",
     ] {
         assert_same(&on_threads(&folder, &format!("select a.csv --landmarks 30 --json {options}")));
     }

@@ -103,7 +103,7 @@ fn a_fit_on_the_landmarks_of_a_model_has_its_weights() {
     }
 }
 
-/// A chain of one step keeps its uniform start but for a row; other methods say that they have no chain.
+/// A chain of one step keeps its start but for a row; other methods say that they have no chain.
 #[test]
 fn options_reach_the_method() {
     let folder = tempfile::tempdir().unwrap();
@@ -116,7 +116,7 @@ fn options_reach_the_method() {
         let rows = String::from_utf8(output.stdout).unwrap();
         (rows.lines().map(str::to_owned).collect::<Vec<_>>(), String::from_utf8(output.stderr).unwrap())
     };
-    let chain = ["--method", "kdpp", "--chain", "paper", "--start", "uniform", "--steps"];
+    let chain = ["--method", "kdpp", "--chain", "paper", "--steps"];
     let after = |steps: &str| select(&[&chain[..], &[steps]].concat()).0;
     let [one, many] = ["1", "2000"].map(after);
     let [one_more, start] = ["2", "0"].map(after);

@@ -13,6 +13,14 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{BufRead, Read};
 
+/// Whether a text begins as an ARFF file does.
+pub(crate) fn begins(text: &[u8]) -> bool {
+    const KEYWORD: &[u8] = b"@relation";
+    let text = text.trim_ascii_start();
+    text.starts_with(b"%")
+        || text.get(..KEYWORD.len()).is_some_and(|start| start.eq_ignore_ascii_case(KEYWORD))
+}
+
 pub(crate) fn read<'a>(input: Input<'_>, origin: Origin<'a>, want: Want<'_>) -> Result<Rows<'a>, TableError> {
     let mut lines = Lines { input, origin, text: Vec::new(), count: 0, number: 0 };
     let columns = declarations(&mut lines)?;

@@ -1,9 +1,10 @@
-//! Tables: CSV, TSV, ARFF, NPY and LIBSVM files as numbers.
+//! Tables: CSV, TSV, ARFF, NPY and LIBSVM files ([`FORMATS`]) as numbers.
 
 pub(crate) mod arff;
 pub(crate) mod columns;
 pub(crate) mod delimited;
 pub(crate) mod encoding;
+pub(crate) mod format;
 pub(crate) mod input;
 pub(crate) mod libsvm;
 pub(crate) mod markers;
@@ -16,8 +17,9 @@ pub(crate) mod target;
 #[cfg(test)]
 mod tests;
 
+pub use format::FORMATS;
 pub use input::{Reading, Remarks, Table};
 pub use options::{Labels, Limits, Missing, Options, Unknown};
-pub use reader::{read, read_blocks, read_feature_blocks, read_features};
+pub use reader::{read, read_features};
 pub use recipe::{Column, Recipe};
 pub use target::Target;

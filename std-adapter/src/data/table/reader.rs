@@ -1,14 +1,7 @@
-//! Tables in files: CSV, TSV, ARFF, NPY and LIBSVM, plain or gzipped.
+//! Tables in files, plain or gzipped, of the formats in `format.rs`.
 //!
 //! Values are parsed in one pass directly into rows, so a file takes no more memory than its values (an array
 //! in Fortran order is transposed, and takes twice that).
-//!
-//! | format | detected by | names |
-//! | --- | --- | --- |
-//! | NPY | its first bytes | `x0`, `x1`, ... |
-//! | ARFF | `.arff`; other than in `.csv`, `.tsv` and `.tab` also a first line with `%` or `@relation` | declared |
-//! | LIBSVM | `.libsvm`, `.svm`, or [`Options::libsvm`] | `f1`, `f2`, ... by the index, and `label` |
-//! | delimited | anything else | first row, if it contains words; otherwise `x0`, `x1`, ... |
 //!
 //! A column of words, which begins with a word, becomes one feature per level (see [`Recipe`]). Lines may end
 //! with a carriage return alone. Gzip is detected by its first bytes, and so are UTF-16 and Windows-1252
@@ -16,11 +9,11 @@
 
 use crate::data::table::columns::Want;
 use crate::data::table::encoding::{BUFFER, Text};
+use crate::data::table::format;
 use crate::data::table::input::{Limited, Origin, Passed, Plainer, Reading, Receiver, Remarks, Table};
 use crate::data::table::options::{Labels, Missing, Options};
 use crate::data::table::recipe::Recipe;
 use crate::data::table::target::Target;
-use crate::data::table::{arff, delimited, libsvm, npy};
 use crate::error::{Error, TableError, TableProblem};
 use flate2::read::MultiGzDecoder;
 use std::cell::{Cell, RefCell};
@@ -37,38 +30,6 @@ use std::rc::Rc;
 pub fn read(path: &Path, target: &Target) -> Result<Table, Error> {
     let options = Options { target: target.clone(), ..Options::default() };
     Ok(options.read(path)?.table)
-}
-
-/// Read a file as [`read`] does, but pass the rows to `receive` in blocks of some thousands: a file of any
-/// length takes the memory of two blocks (except for an array in Fortran order). The blocks' names are empty.
-///
-/// # Errors
-/// Those of reading, and those of `receive`, which stop it.
-///
-/// ```
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use dpp_nystrom::data::table;
-/// use dpp_nystrom::data::table::Target;
-///
-/// let folder = tempfile::tempdir()?;
-/// let path = folder.path().join("houses.csv");
-/// std::fs::write(&path, "rooms,area,price\n3,70,210\n4,95,300\n")?;
-///
-/// let mut rooms = 0.0;
-/// table::read_blocks(&path, &Target::Last, |block| {
-///     rooms += (0..block.rows()).map(|row| block.row(row)[0]).sum::<f64>();
-///     Ok::<(), dpp_nystrom::Error>(())
-/// })?;
-/// assert_eq!(rooms, 7.0);
-/// # Ok(()) }
-/// ```
-pub fn read_blocks<E: From<Error>>(
-    path: &Path,
-    target: &Target,
-    mut receive: impl FnMut(Table) -> Result<(), E>,
-) -> Result<(), E> {
-    let options = Options { target: target.clone(), ..Options::default() };
-    options.read_blocks(path, |block| receive(block.table))
 }
 
 /// Read the columns that a fitted model needs, in the model's order.
@@ -107,20 +68,6 @@ pub fn read_features(
     Ok(Options::default().read_for(&Recipe::of_names(feature_names, target_name), path)?.table)
 }
 
-/// Read a file as [`read_features`] does, and pass the rows on as [`read_blocks`] does.
-///
-/// # Errors
-/// Those of reading, and those of `receive`.
-pub fn read_feature_blocks<E: From<Error>>(
-    path: &Path,
-    feature_names: &[String],
-    target_name: Option<&str>,
-    mut receive: impl FnMut(Table) -> Result<(), E>,
-) -> Result<(), E> {
-    let recipe = Recipe::of_names(feature_names, target_name);
-    Options::default().read_blocks_for(&recipe, path, |block| receive(block.table))
-}
-
 impl Options {
     /// Read the columns that are chosen, and learn their recipe.
     ///
@@ -130,11 +77,30 @@ impl Options {
         Ok(open(path, Want::Learn, self, None, false)?)
     }
 
-    /// Read a file as [`read`](Self::read) does, and pass the rows to `receive` in blocks of some thousands.
-    /// Gaps to be filled, and words, take two passes over the file: standard input is then rejected.
+    /// Read a file as [`read`](Self::read) does, and pass the rows to `receive` in blocks of some thousands: a
+    /// file of any length takes the memory of two blocks (except for an array in Fortran order). The blocks'
+    /// names are empty. Gaps to be filled, and words, take two passes over the file: standard input is then
+    /// rejected.
     ///
     /// # Errors
     /// Those of reading, and those of `receive`, which stop it.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use dpp_nystrom::data::table::Options;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("houses.csv");
+    /// std::fs::write(&path, "rooms,area,price\n3,70,210\n4,95,300\n")?;
+    ///
+    /// let mut rooms = 0.0;
+    /// Options::default().read_blocks(&path, |block| {
+    ///     rooms += (0..block.table.rows()).map(|row| block.table.row(row)[0]).sum::<f64>();
+    ///     Ok::<(), dpp_nystrom::Error>(())
+    /// })?;
+    /// assert_eq!(rooms, 7.0);
+    /// # Ok(()) }
+    /// ```
     pub fn read_blocks<E: From<Error>>(
         &self,
         path: &Path,
@@ -285,11 +251,11 @@ fn read_plain(
         return Err(TableProblem::Empty.into());
     }
     let (name, extension) = name_and_extension(path);
-    if let Some(found) = unsupported(&extension, head) {
-        return Err(TableProblem::Format(found).into());
+    if let Some(found) = format::unsupported(&extension, head) {
+        return Err(TableProblem::Format { found, formats: format::FORMATS }.into());
     }
-    if is_npy(head) || extension == "npy" {
-        return npy::read(BufReader::with_capacity(BUFFER, input), origin, want)?.finish(name);
+    if let Some(format) = format::binary(&extension, head) {
+        return (format.read)(BufReader::with_capacity(BUFFER, input), origin, want)?.finish(name);
     }
     let encoding = Rc::new(Cell::new(None));
     let text = Text::new(head, input, encoding.clone());
@@ -299,29 +265,10 @@ fn read_plain(
         true => Box::new(Plainer::new(input, true, false)),
         false => input,
     };
-    let input = BufReader::with_capacity(BUFFER, input);
-    let mut rows = match extension.as_str() {
-        "arff" => arff::read(input, origin, want)?,
-        "libsvm" | "svm" => libsvm::read(input, origin, want)?,
-        _ if origin.options.libsvm => libsvm::read(input, origin, want)?,
-        "csv" => delimited::read(input, origin, want, b',')?,
-        "tsv" | "tab" => delimited::read(input, origin, want, b'\t')?,
-        _ if looks_like_arff(&head) => arff::read(input, origin, want)?,
-        _ => delimited::read(input, origin, want, b',')?,
-    };
+    let read = format::of_text(&extension, &head, origin.options).read;
+    let mut rows = read(BufReader::with_capacity(BUFFER, input), origin, want)?;
     rows.tell_encoding(encoding.get());
     rows.finish(name)
-}
-
-fn is_npy(head: &[u8]) -> bool {
-    head.starts_with(npy::MAGIC)
-}
-
-fn looks_like_arff(text: &[u8]) -> bool {
-    const KEYWORD: &[u8] = b"@relation";
-    let text = text.trim_ascii_start();
-    text.starts_with(b"%")
-        || text.get(..KEYWORD.len()).is_some_and(|start| start.eq_ignore_ascii_case(KEYWORD))
 }
 
 /// Return the data set's name.
@@ -337,26 +284,4 @@ fn name_and_extension(path: &Path) -> (String, String) {
     let lower = |path: &Path| path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let inner = path.file_stem().map(Path::new).filter(|_| lower(path) == "gz").unwrap_or(path);
     (inner.file_stem().unwrap_or_default().to_string_lossy().into_owned(), lower(inner))
-}
-
-/// Recognise unsupported formats that users are likely to try; read as text, they would give a confusing
-/// error in line 1.
-fn unsupported(extension: &str, head: &[u8]) -> Option<String> {
-    const KNOWN: [&str; 22] = [
-        "7z", "bz2", "db", "feather", "h5", "hdf5", "json", "jsonl", "mat", "npz", "ods", "orc", "parquet",
-        "pickle", "pkl", "rds", "sqlite", "xls", "xlsx", "xz", "zip", "zst",
-    ];
-    const MAGIC: [(&[u8], &str); 7] = [
-        (b"PK\x03\x04", "a zip archive"),
-        (b"PAR1", "Parquet"),
-        (b"BZh", "bzip2"),
-        (b"\xFD7zXZ\x00", "xz"),
-        (b"\x28\xB5\x2F\xFD", "Zstandard"),
-        (b"\xFF\xFE\0\0", "UTF-32"),
-        (b"\0\0\xFE\xFF", "UTF-32"),
-    ];
-    if KNOWN.contains(&extension) {
-        return Some(format!(".{extension}"));
-    }
-    MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, name)| (*name).to_owned())
 }

@@ -3,7 +3,7 @@
 use crate::data::table::columns::Want;
 use crate::data::table::input::{Origin, Reading, Table};
 use crate::data::table::options::{Missing, Options};
-use crate::data::table::reader::{read, read_blocks, read_feature_blocks, read_features, read_from};
+use crate::data::table::reader::{read, read_features, read_from};
 use crate::data::table::recipe::{Column, Recipe};
 use crate::data::table::target::Target;
 use crate::error::{Error, ErrorKind, TableError, TableProblem};
@@ -469,14 +469,14 @@ fn the_published_data_sets() {
 /// Return the blocks of a file joined together, and their number.
 fn blocks(path: &Path) -> (usize, Vec<f64>, Vec<f64>) {
     let (mut count, mut features, mut targets) = (0, Vec::new(), Vec::new());
-    read_blocks(path, &Target::Last, |block| {
+    let receive = |Reading { table: block, .. }: Reading| {
         count += 1;
         assert!(block.rows() > 0);
         features.extend(block.features);
         targets.extend(block.target.expect("a target"));
         Ok::<(), Error>(())
-    })
-    .expect("readable");
+    };
+    Options::default().read_blocks(path, receive).expect("readable");
     (count, features, targets)
 }
 
@@ -510,7 +510,7 @@ fn an_error_of_the_receiver_stops_reading() {
     // The invalid field after the first block is never reached.
     std::fs::write(&path, "1,2\n".repeat(300_000) + "x,y\n").expect("writable");
     let mut received = 0;
-    let refused = read_blocks(&path, &Target::Last, |_| {
+    let refused = Options::default().read_blocks(&path, |_| {
         received += 1;
         Err(Error::new(ErrorKind::Other, "told"))
     });
@@ -522,10 +522,10 @@ fn an_error_of_the_receiver_stops_reading() {
 fn a_target_missing_in_some_rows_is_located() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.csv");
-    let wanted = ["a".to_owned()];
+    let wanted = Recipe::of_names(&["a".to_owned()], Some("y"));
     let read = || {
-        read_feature_blocks(&path, &wanted, Some("y"), |_| Ok::<(), Error>(()))
-            .map_err(|error| error.to_string())
+        let passed = Options::default().read_blocks_for(&wanted, &path, |_| Ok::<(), Error>(()));
+        passed.map_err(|error| error.to_string())
     };
     std::fs::write(&path, "a,y\n".to_owned() + &"1,\n".repeat(600_000)).expect("writable");
     assert_eq!(read(), Ok(()));

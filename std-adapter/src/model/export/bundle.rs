@@ -84,7 +84,7 @@ impl<'m> Bundle<'m> {
                 model,
                 confidence.ok_or(missing(
                     "variances, which this model does not hold",
-                    "fit it again with --variance",
+                    "fit it again with variances",
                 ))?,
             )?);
         }

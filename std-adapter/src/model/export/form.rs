@@ -1,13 +1,12 @@
 //! The forms of an exported model.
 
-use crate::error::{Error, export::ExportProblem};
-use crate::model::export::{bundle::Bundle, c, c_quantised, rust};
-use crate::model::{export::exported::Exported, export::exported::Parts, export::name::Name, trained::Model};
+use crate::error::Error;
+use crate::model::export::{bundle::Bundle, bytes, c, name::Name, rust};
 use std::str::FromStr;
 
 /// The form of an exported model.
 ///
-/// A new one is a file beside this, its variant here with its name, and an arm of [`Bundle::write`].
+/// A new one is a file beside this with its [`About`], and its variant here.
 ///
 /// ```
 /// use dpp_nystrom::model::export::Form;
@@ -24,39 +23,43 @@ pub enum Form {
     Bytes,
 }
 
+/// What there is to know of a form.
+pub(crate) struct About {
+    pub(crate) name: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) write: fn(&Bundle<'_>, &Name) -> Result<Vec<u8>, Error>,
+}
+
 impl Form {
-    /// All forms by name.
-    pub const ALL: [(&'static str, Self); 3] = [("rust", Self::Rust), ("c", Self::C), ("bytes", Self::Bytes)];
+    /// All forms.
+    pub const ALL: [Self; 3] = [Self::Rust, Self::C, Self::Bytes];
+
+    fn about(self) -> About {
+        match self {
+            Self::Rust => rust::FORM,
+            Self::C => c::FORM,
+            Self::Bytes => bytes::FORM,
+        }
+    }
+
+    /// Return its name.
+    pub fn name(self) -> &'static str {
+        self.about().name
+    }
+
+    /// Return what it is, in a line.
+    pub fn summary(self) -> &'static str {
+        self.about().summary
+    }
 }
 
 impl FromStr for Form {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.iter().find(|(name, _)| *name == text);
-        let expected = || Self::ALL.map(|(name, _)| name).join(", ");
-        found
-            .map(|&(_, form)| form)
-            .ok_or_else(|| format!("invalid form {text:?}: expected one of {}", expected()))
-    }
-}
-
-impl Exported {
-    /// Return the file in this form. Bytes carry no name and no comments.
-    ///
-    /// # Errors
-    /// `ErrorKind::Export` for a model of 4 GiB or more.
-    pub fn write(&self, form: Form, model: &Model, name: &Name) -> Result<Vec<u8>, Error> {
-        let first = self.clone();
-        Bundle {
-            model,
-            targets: vec![&model.target_name],
-            first,
-            further: Vec::new(),
-            limits: None,
-            uncertainty: None,
-        }
-        .write(form, name)
+        let expected = || Self::ALL.map(Self::name).join(", ");
+        let found = Self::ALL.into_iter().find(|form| form.name() == text);
+        found.ok_or_else(|| format!("invalid form {text:?}: expected one of {}", expected()))
     }
 }
 
@@ -66,16 +69,6 @@ impl Bundle<'_> {
     /// # Errors
     /// `ErrorKind::Export` for a model of 4 GiB or more, and for variances in C.
     pub fn write(&self, form: Form, name: &Name) -> Result<Vec<u8>, Error> {
-        match (form, &self.first.0) {
-            (Form::Bytes, _) => self.to_bytes(),
-            (Form::Rust, _) => Ok(rust::text(self, name).into_bytes()),
-            (Form::C, _) if self.uncertainty.is_some() => {
-                let (what, instead) = ("variances to C", "export to rust or bytes");
-                Err(ExportProblem::Confidence { what, instead }.into())
-            }
-            (Form::C, Parts::Single(single)) => Ok(c::text(single, self, name).into_bytes()),
-            (Form::C, Parts::Bits16(quantised)) => Ok(c_quantised::text(quantised, self, name).into_bytes()),
-            (Form::C, Parts::Bits8(quantised)) => Ok(c_quantised::text(quantised, self, name).into_bytes()),
-        }
+        (form.about().write)(self, name)
     }
 }

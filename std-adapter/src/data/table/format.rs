@@ -1,0 +1,112 @@
+//! The formats of tables.
+//!
+//! | format | recognised by | names of columns |
+//! | --- | --- | --- |
+//! | NPY | its first bytes, `.npy` | `x0`, `x1`, ... |
+//! | ARFF | `.arff`; without another known ending also a first line with `%` or `@relation` | declared |
+//! | LIBSVM | `.libsvm`, `.svm`, or [`Options::libsvm`] | `f1`, `f2`, ... by the index, and `label` |
+//! | TSV, CSV | `.tsv`, `.tab`; anything else | first row, if it contains words; otherwise `x0`, `x1`, ... |
+//!
+//! A new one is a file beside this and an entry of [`ALL`].
+
+use crate::data::table::columns::Want;
+use crate::data::table::input::{Input, Origin};
+use crate::data::table::options::Options;
+use crate::data::table::rows::Rows;
+use crate::data::table::{arff, delimited, libsvm, npy};
+use crate::error::TableError;
+
+/// What is known of a format.
+pub(crate) struct Format {
+    /// Endings of file names, in lower case.
+    endings: &'static [&'static str],
+    /// Whether a file that begins so has the format.
+    begins: fn(&[u8]) -> bool,
+    /// Whether an option says so.
+    is_chosen: fn(&Options) -> bool,
+    /// Whether it is text, which is decoded to UTF-8 first.
+    is_text: bool,
+    pub(crate) read: Reader,
+}
+
+type Reader = for<'a> fn(Input<'_>, Origin<'a>, Want<'_>) -> Result<Rows<'a>, TableError>;
+
+/// The formats that are read, as help and messages list them.
+pub const FORMATS: &str = "CSV, TSV, ARFF, NPY or LIBSVM";
+
+/// All formats. The last reads every text that no other takes.
+static ALL: [Format; 5] = [
+    Format {
+        endings: &["npy"],
+        begins: |head| head.starts_with(npy::MAGIC),
+        is_chosen: |_| false,
+        is_text: false,
+        read: npy::read,
+    },
+    Format {
+        endings: &["libsvm", "svm"],
+        begins: |_| false,
+        is_chosen: |options| options.libsvm,
+        is_text: true,
+        read: libsvm::read,
+    },
+    Format {
+        endings: &["arff"],
+        begins: arff::begins,
+        is_chosen: |_| false,
+        is_text: true,
+        read: arff::read,
+    },
+    Format {
+        endings: &["tsv", "tab"],
+        begins: |_| false,
+        is_chosen: |_| false,
+        is_text: true,
+        read: |input, origin, want| delimited::read(input, origin, want, b'\t'),
+    },
+    Format {
+        endings: &["csv"],
+        begins: |_| true,
+        is_chosen: |_| false,
+        is_text: true,
+        read: |input, origin, want| delimited::read(input, origin, want, b','),
+    },
+];
+
+/// Return the format of bytes that are no text, if these are.
+pub(crate) fn binary(ending: &str, head: &[u8]) -> Option<&'static Format> {
+    let mut formats = ALL.iter().filter(|format| !format.is_text);
+    formats.find(|format| (format.begins)(head) || format.endings.contains(&ending))
+}
+
+/// Return the format of a text: that of the options, of the ending, or of its beginning.
+pub(crate) fn of_text(ending: &str, head: &[u8], options: &Options) -> &'static Format {
+    let formats = || ALL.iter().filter(|format| format.is_text);
+    formats()
+        .find(|format| (format.is_chosen)(options))
+        .or_else(|| formats().find(|format| format.endings.contains(&ending)))
+        .or_else(|| formats().find(|format| (format.begins)(head)))
+        .unwrap_or(&ALL[ALL.len() - 1])
+}
+
+/// Return what a format is that is not read but likely to be tried: as text it would give a confusing error
+/// in line 1.
+pub(crate) fn unsupported(ending: &str, head: &[u8]) -> Option<String> {
+    const ENDINGS: [&str; 22] = [
+        "7z", "bz2", "db", "feather", "h5", "hdf5", "json", "jsonl", "mat", "npz", "ods", "orc", "parquet",
+        "pickle", "pkl", "rds", "sqlite", "xls", "xlsx", "xz", "zip", "zst",
+    ];
+    const MAGIC: [(&[u8], &str); 7] = [
+        (b"PK\x03\x04", "a zip archive"),
+        (b"PAR1", "Parquet"),
+        (b"BZh", "bzip2"),
+        (b"\xFD7zXZ\x00", "xz"),
+        (b"\x28\xB5\x2F\xFD", "Zstandard"),
+        (b"\xFF\xFE\0\0", "UTF-32"),
+        (b"\0\0\xFE\xFF", "UTF-32"),
+    ];
+    if ENDINGS.contains(&ending) {
+        return Some(format!(".{ending}"));
+    }
+    MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, name)| (*name).to_owned())
+}
