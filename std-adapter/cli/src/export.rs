@@ -81,11 +81,7 @@ const NUMBERS: [Choice<Numbers>; 3] = [
 ];
 
 pub(crate) fn name_of_numbers(numbers: Numbers) -> &'static str {
-    match numbers {
-        None => "f32",
-        Some(Bits::Sixteen) => "i16",
-        Some(Bits::Eight) => "i8",
-    }
+    NUMBERS.iter().find(|choice| choice.2 == numbers).map_or("", |choice| choice.0)
 }
 
 #[derive(Serialize)]

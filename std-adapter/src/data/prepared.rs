@@ -252,22 +252,9 @@ impl Prepared {
         let target =
             target.map(|values| StandardTarget::of(target_name.unwrap_or_default(), values, of_rows));
         let target = target.transpose()?;
-        let dim = statistics.width();
-        Ok(Self {
-            name,
-            feature_names,
-            dim,
-            rows: features,
-            statistics,
-            target,
-            further: Vec::new(),
-            classes: None,
-            weights,
-            groups: None,
-            in_time: false,
-            numbers: None,
-            recipe: None,
-        })
+        let (further, classes) = (Vec::new(), None);
+        let columns = Columns { name, feature_names, scaler: statistics, target: None, further, classes };
+        Ok(Self { target, weights, ..Self::of(columns, features, None, None) })
     }
 
     /// Combine standardised rows with their columns; targets without a target column are dropped, and there

@@ -82,12 +82,15 @@ struct Section {
 }
 
 impl Section {
-    fn of(tag: u32, mandatory: bool, content: &impl Serialize) -> io::Result<Self> {
-        Ok(Self { tag, mandatory, bytes: postcard::to_allocvec(content).map_err(io::Error::other)? })
+    /// Return the section of this content, if there is any.
+    fn of(tag: u32, mandatory: bool, content: Option<&impl Serialize>) -> io::Result<Option<Self>> {
+        let Some(content) = content else { return Ok(None) };
+        let bytes = postcard::to_allocvec(content).map_err(io::Error::other)?;
+        Ok(Some(Self { tag, mandatory, bytes }))
     }
 
-    fn content<T: DeserializeOwned>(&self) -> postcard::Result<T> {
-        postcard::from_bytes(&self.bytes)
+    fn content<T: DeserializeOwned>(&self) -> Result<T, ModelProblem> {
+        postcard::from_bytes(&self.bytes).map_err(|_| ModelProblem::Malformed)
     }
 }
 
@@ -137,37 +140,22 @@ impl Model {
 
     fn write(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         let mut content = postcard::to_allocvec(self).map_err(io::Error::other)?;
-        let mut sections = Vec::new();
-        if let Some(confidence) = &self.confidence {
-            sections.push(Section::of(CONFIDENCE, false, confidence)?);
-        }
-        if let Some(map) = &self.scaler.map {
-            sections.push(Section::of(MAP, true, map)?);
-        }
-        if let Some(scales) = &self.scales {
-            sections.push(Section::of(SCALES, false, scales)?);
-        }
-        if let Some(importances) = &self.importances {
-            sections.push(Section::of(IMPORTANCES, false, importances)?);
-        }
-        if let Some(test_error) = &self.test_error {
-            sections.push(Section::of(TEST_ERROR, false, test_error)?);
-        }
-        if let Some(bits) = &self.quantise {
-            sections.push(Section::of(QUANTISE, false, bits)?);
-        }
-        if !self.further.is_empty() {
-            sections.push(Section::of(OUTPUTS, true, &(&self.further, &self.classifier))?);
-        }
-        if let Some(recipe) = self.recipe.as_ref().filter(|recipe| !recipe.is_plain()) {
-            sections.push(Section::of(RECIPE, false, recipe)?);
-            if let Some(weight) = &recipe.weight {
-                sections.push(Section::of(WEIGHT, false, weight)?);
-            }
-            if let Some(markers) = &recipe.missing_values {
-                sections.push(Section::of(MARKERS, true, markers)?);
-            }
-        }
+        let outputs = (!self.further.is_empty()).then_some((&self.further, &self.classifier));
+        let recipe = self.recipe.as_ref().filter(|recipe| !recipe.is_plain());
+        let sections = [
+            Section::of(CONFIDENCE, false, self.confidence.as_ref()),
+            Section::of(MAP, true, self.scaler.map.as_ref()),
+            Section::of(SCALES, false, self.scales.as_ref()),
+            Section::of(IMPORTANCES, false, self.importances.as_ref()),
+            Section::of(TEST_ERROR, false, self.test_error.as_ref()),
+            Section::of(QUANTISE, false, self.quantise.as_ref()),
+            Section::of(OUTPUTS, true, outputs.as_ref()),
+            Section::of(RECIPE, false, recipe),
+            Section::of(WEIGHT, false, recipe.and_then(|recipe| recipe.weight.as_ref())),
+            Section::of(MARKERS, true, recipe.and_then(|recipe| recipe.missing_values.as_ref())),
+        ];
+        let sections: Vec<Section> =
+            sections.into_iter().filter_map(Result::transpose).collect::<io::Result<_>>()?;
         if sections.is_empty() {
             return FRAME.write(out, &content);
         }
@@ -187,8 +175,8 @@ impl Model {
     }
 
     fn parse(version: u32, content: &[u8]) -> Result<Self, ModelProblem> {
-        let malformed = |_| ModelProblem::Malformed;
-        let (mut model, rest) = postcard::take_from_bytes::<Model>(content).map_err(malformed)?;
+        let model = postcard::take_from_bytes::<Model>(content);
+        let (mut model, rest) = model.map_err(|_| ModelProblem::Malformed)?;
         let sections: Vec<Section> = match version {
             1 if rest.is_empty() => Vec::new(),
             1 => return Err(ModelProblem::Malformed),
@@ -199,26 +187,20 @@ impl Model {
         };
         for section in sections {
             match section.tag {
-                CONFIDENCE => model.confidence = Some(section.content().map_err(malformed)?),
-                MAP => model.scaler.map = Some(section.content().map_err(malformed)?),
-                RECIPE => model.recipe = Some(section.content().map_err(malformed)?),
+                CONFIDENCE => model.confidence = Some(section.content()?),
+                MAP => model.scaler.map = Some(section.content()?),
+                RECIPE => model.recipe = Some(section.content()?),
                 SHARES => {
-                    let shares: Vec<f64> = section.content().map_err(malformed)?;
+                    let shares: Vec<f64> = section.content()?;
                     model.scales = Some(shares.into_iter().map(f64::sqrt).collect());
                 }
-                SCALES => model.scales = Some(section.content().map_err(malformed)?),
-                TEST_ERROR => model.test_error = Some(section.content().map_err(malformed)?),
-                IMPORTANCES => model.importances = Some(section.content().map_err(malformed)?),
-                QUANTISE => model.quantise = Some(section.content().map_err(malformed)?),
-                OUTPUTS => (model.further, model.classifier) = section.content().map_err(malformed)?,
-                WEIGHT => {
-                    let weight = section.content().map_err(malformed)?;
-                    model.recipe.get_or_insert_default().weight = Some(weight);
-                }
-                MARKERS => {
-                    let markers = section.content().map_err(malformed)?;
-                    model.recipe.get_or_insert_default().missing_values = Some(markers);
-                }
+                SCALES => model.scales = Some(section.content()?),
+                TEST_ERROR => model.test_error = Some(section.content()?),
+                IMPORTANCES => model.importances = Some(section.content()?),
+                QUANTISE => model.quantise = Some(section.content()?),
+                OUTPUTS => (model.further, model.classifier) = section.content()?,
+                WEIGHT => model.recipe.get_or_insert_default().weight = Some(section.content()?),
+                MARKERS => model.recipe.get_or_insert_default().missing_values = Some(section.content()?),
                 tag if section.mandatory => return Err(ModelProblem::Section(tag)),
                 _ => {}
             }
@@ -318,7 +300,9 @@ mod tests {
         // The shares of earlier versions.
         let shares = |shares: Vec<f64>| {
             let mut content = postcard::to_allocvec(&model).unwrap();
-            content.extend(postcard::to_allocvec(&vec![Section::of(4, false, &shares).unwrap()]).unwrap());
+            content.extend(
+                postcard::to_allocvec(&vec![Section::of(4, false, Some(&shares)).unwrap().unwrap()]).unwrap(),
+            );
             let mut bytes = Vec::new();
             Frame { version: 2, ..FRAME }.write(&mut bytes, &content).unwrap();
             Model::from_bytes(&bytes)

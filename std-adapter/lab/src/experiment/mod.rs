@@ -313,14 +313,11 @@ fn gaussian(context: &Context<'_>, data: &Prepared, sigma: Sigma, seed: u64) -> 
 
 /// Return the readable files of a folder, sorted by name. Others are skipped with a warning.
 fn sets(folder: &Path, note: &dyn Fn(&str)) -> Result<Vec<Set>, Error> {
-    const KINDS: [&str; 4] = [".csv", ".tsv", ".arff", ".npy"];
     let fail = |source| Error::Folder { path: folder.to_owned(), source };
     let mut paths: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(folder).map_err(fail)? {
         let path = entry.map_err(fail)?.path();
-        let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-        let name = name.strip_suffix(".gz").unwrap_or(&name);
-        if path.is_file() && KINDS.iter().any(|kind| name.ends_with(kind)) {
+        if path.is_file() && table::is_named_as_one(&path) {
             paths.push(path);
         }
     }

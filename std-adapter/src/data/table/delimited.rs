@@ -59,7 +59,7 @@ pub(crate) fn read<'a>(
         records.put(&records.record, records.line, &mut rows)?;
         more = records.advance()?;
     }
-    rows.tell_comments(comments.get().saturating_sub(before));
+    rows.remarks.comments = comments.get().saturating_sub(before);
     Ok(rows)
 }
 

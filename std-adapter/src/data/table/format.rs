@@ -36,42 +36,22 @@ pub const FORMATS: &str = "CSV, TSV, ARFF, NPY or LIBSVM";
 
 /// All formats. The last reads every text that no other takes.
 static ALL: [Format; 5] = [
-    Format {
-        endings: &["npy"],
-        begins: |head| head.starts_with(npy::MAGIC),
-        is_chosen: |_| false,
-        is_text: false,
-        read: npy::read,
-    },
-    Format {
-        endings: &["libsvm", "svm"],
-        begins: |_| false,
-        is_chosen: |options| options.libsvm,
-        is_text: true,
-        read: libsvm::read,
-    },
-    Format {
-        endings: &["arff"],
-        begins: arff::begins,
-        is_chosen: |_| false,
-        is_text: true,
-        read: arff::read,
-    },
-    Format {
-        endings: &["tsv", "tab"],
-        begins: |_| false,
-        is_chosen: |_| false,
-        is_text: true,
-        read: |input, origin, want| delimited::read(input, origin, want, b'\t'),
-    },
-    Format {
-        endings: &["csv"],
-        begins: |_| true,
-        is_chosen: |_| false,
-        is_text: true,
-        read: |input, origin, want| delimited::read(input, origin, want, b','),
-    },
+    Format { begins: |head| head.starts_with(npy::MAGIC), is_text: false, ..text(&["npy"], npy::read) },
+    Format { is_chosen: |options| options.libsvm, ..text(&["libsvm", "svm"], libsvm::read) },
+    Format { begins: arff::begins, ..text(&["arff"], arff::read) },
+    text(&["tsv", "tab"], |input, origin, want| delimited::read(input, origin, want, b'\t')),
+    text(&["csv"], |input, origin, want| delimited::read(input, origin, want, b',')),
 ];
+
+/// Return a text that its ending tells.
+const fn text(endings: &'static [&'static str], read: Reader) -> Format {
+    Format { endings, begins: |_| false, is_chosen: |_| false, is_text: true, read }
+}
+
+/// Whether a file name has the ending of a format.
+pub(crate) fn has_ending(ending: &str) -> bool {
+    ALL.iter().any(|format| format.endings.contains(&ending))
+}
 
 /// Return the format of bytes that are no text, if these are.
 pub(crate) fn binary(ending: &str, head: &[u8]) -> Option<&'static Format> {

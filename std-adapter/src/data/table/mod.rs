@@ -20,6 +20,6 @@ mod tests;
 pub use format::FORMATS;
 pub use input::{Reading, Remarks, Table};
 pub use options::{Labels, Limits, Missing, Options, Unknown};
-pub use reader::{read, read_features};
+pub use reader::{is_named_as_one, read, read_features};
 pub use recipe::{Column, Recipe};
 pub use target::Target;

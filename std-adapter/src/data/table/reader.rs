@@ -77,10 +77,10 @@ impl Options {
         Ok(open(path, Want::Learn, self, None, false)?)
     }
 
-    /// Read a file as [`read`](Self::read) does, and pass the rows to `receive` in blocks of some thousands: a
-    /// file of any length takes the memory of two blocks (except for an array in Fortran order). The blocks'
-    /// names are empty. Gaps to be filled, and words, take two passes over the file: standard input is then
-    /// rejected.
+    /// Read a file as [`read`](Self::read) does, and pass the rows to `receive` in blocks of some thousands:
+    /// a file of any length takes the memory of two blocks (except for an array in Fortran order). The
+    /// blocks' names are empty. Gaps to be filled, and words, take two passes over the file: standard input
+    /// is then rejected.
     ///
     /// # Errors
     /// Those of reading, and those of `receive`, which stop it.
@@ -267,8 +267,13 @@ fn read_plain(
     };
     let read = format::of_text(&extension, &head, origin.options).read;
     let mut rows = read(BufReader::with_capacity(BUFFER, input), origin, want)?;
-    rows.tell_encoding(encoding.get());
+    rows.remarks.encoding = encoding.get();
     rows.finish(name)
+}
+
+/// Whether the name of a file ends as tables do, gzipped or not: `.csv`, `.arff.gz`.
+pub fn is_named_as_one(path: &Path) -> bool {
+    format::has_ending(&name_and_extension(path).1)
 }
 
 /// Return the data set's name.

@@ -56,7 +56,8 @@ pub(crate) struct Rows<'a> {
     /// The rows left out for gaps, and those of weight 0.
     lost: u64,
     weightless_rows: u64,
-    remarks: Remarks,
+    /// What is worth telling; a format adds what it knows.
+    pub(crate) remarks: Remarks,
     /// The first value of the first column, while the values count rows.
     counting: Option<f64>,
 }
@@ -99,16 +100,6 @@ impl<'a> Rows<'a> {
             counting: plan.suspect.then_some(f64::NAN),
             plan,
         }
-    }
-
-    /// Tell how many comments stand between the rows.
-    pub(crate) fn tell_comments(&mut self, count: u64) {
-        self.remarks.comments = count;
-    }
-
-    /// Tell in which encoding the text is, if not in UTF-8.
-    pub(crate) fn tell_encoding(&mut self, encoding: Option<&'static str>) {
-        self.remarks.encoding = encoding;
     }
 
     /// Return the number of fields per row.

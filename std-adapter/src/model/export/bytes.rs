@@ -2,14 +2,7 @@
 
 use crate::error::{Error, export::ExportProblem};
 use crate::model::export::quantised::{Quantised, Stored};
-use crate::model::export::{device::MAGIC, exported::Exported, exported::Parts, form::About};
-
-/// Bytes as a form.
-pub(crate) const FORM: About = About {
-    name: "bytes",
-    summary: "For a separate part of the flash, validated by the core at start-up",
-    write: |bundle, _| bundle.to_bytes(),
-};
+use crate::model::export::{device::MAGIC, exported::Exported, exported::Parts};
 
 /// The tags of sections.
 pub(crate) mod section {

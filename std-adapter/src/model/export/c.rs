@@ -4,33 +4,15 @@
 //! fused multiply-adds ([`EXACT`]). The prediction is equal to the core's bit for bit, where `float` is
 //! computed in single precision (`FLT_EVAL_METHOD` 0) and `sqrtf` is correctly rounded.
 
-use crate::error::{Error, export::ExportProblem};
 use crate::model::export::bundle::Bundle;
 use crate::model::export::numbers::{about, lines};
-use crate::model::export::{c_quantised, exported::Exported, exported::Parts, form::About};
-use crate::model::{export::name::Name, export::single::Single};
+use crate::model::{export::exported::Exported, export::name::Name, export::single::Single};
 use dpp_nystrom_core::Limits;
 use dpp_nystrom_core::kernel::{Argument, ChosenKernel};
 use std::fmt::{Debug, Write};
 
-/// C as a form.
-pub(crate) const FORM: About = About { name: "c", summary: "A C99 header with one function", write };
-
-fn write(bundle: &Bundle<'_>, name: &Name) -> Result<Vec<u8>, Error> {
-    if bundle.uncertainty.is_some() {
-        let (what, instead) = ("variances to C", "export to rust or bytes");
-        return Err(ExportProblem::Confidence { what, instead }.into());
-    }
-    let text = match &bundle.first.0 {
-        Parts::Single(single) => text(single, bundle, name),
-        Parts::Bits16(quantised) => c_quantised::text(quantised, bundle, name),
-        Parts::Bits8(quantised) => c_quantised::text(quantised, bundle, name),
-    };
-    Ok(text.into_bytes())
-}
-
 /// Return the header's text.
-fn text(single: &Single, bundle: &Bundle<'_>, name: &Name) -> String {
+pub(crate) fn text(single: &Single, bundle: &Bundle<'_>, name: &Name) -> String {
     let (outputs, mapped) = (bundle.outputs(), single.scaling.rank().is_some());
     let (about, ..) = single.kernel.stored();
     let includes = if about.c.contains("sqrtf") || bundle.limits.is_some() {
@@ -140,7 +122,7 @@ pub(crate) fn head(bundle: &Bundle<'_>, name: &Name, includes: &str) -> String {
         None => String::new(),
         Some(_) => format!(
             " * What is usual: {small}_range, {small}_clamp(y), and {small}_nearest(row) against {small}_nearest_limits (link with -lm). The\n \
-             * Nystroem residual, by which `predict --with novelty` flags rows too, is not in C.\n",
+             * Nystroem residual, by which a model on a desktop flags rows too, is not in C.\n",
             small = name.as_str()
         ),
     };

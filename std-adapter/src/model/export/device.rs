@@ -16,7 +16,8 @@ use std::path::Path;
 
 pub(crate) const MAGIC: &[u8; 8] = b"dppndevc";
 
-/// The bytes of [`Form::Bytes`](crate::model::export::Form::Bytes), at a multiple of 4, validated by the core as on the device.
+/// The bytes of [`Form::Bytes`](crate::model::export::Form::Bytes), at a multiple of 4, validated by the core
+/// as on the device.
 #[derive(Clone, Debug)]
 pub struct DeviceModel {
     words: Vec<u32>,

@@ -1,12 +1,12 @@
 //! The forms of an exported model.
 
-use crate::error::Error;
-use crate::model::export::{bundle::Bundle, bytes, c, name::Name, rust};
+use crate::error::{Error, export::ExportProblem};
+use crate::model::export::{bundle::Bundle, c, c_quantised, exported::Parts, name::Name, rust};
 use std::str::FromStr;
 
 /// The form of an exported model.
 ///
-/// A new one is a file beside this with its [`About`], and its variant here.
+/// A new one is a file beside this, and a variant with its entry in `about` here.
 ///
 /// ```
 /// use dpp_nystrom::model::export::Form;
@@ -24,10 +24,10 @@ pub enum Form {
 }
 
 /// What there is to know of a form.
-pub(crate) struct About {
-    pub(crate) name: &'static str,
-    pub(crate) summary: &'static str,
-    pub(crate) write: fn(&Bundle<'_>, &Name) -> Result<Vec<u8>, Error>,
+struct About {
+    name: &'static str,
+    summary: &'static str,
+    write: fn(&Bundle<'_>, &Name) -> Result<Vec<u8>, Error>,
 }
 
 impl Form {
@@ -36,9 +36,17 @@ impl Form {
 
     fn about(self) -> About {
         match self {
-            Self::Rust => rust::FORM,
-            Self::C => c::FORM,
-            Self::Bytes => bytes::FORM,
+            Self::Rust => About {
+                name: "rust",
+                summary: "A static that the core uses in place",
+                write: |bundle, name| Ok(rust::text(bundle, name).into_bytes()),
+            },
+            Self::C => About { name: "c", summary: "A C99 header with one function", write: c_header },
+            Self::Bytes => About {
+                name: "bytes",
+                summary: "For a separate part of the flash, validated by the core at start-up",
+                write: |bundle, _| bundle.to_bytes(),
+            },
         }
     }
 
@@ -71,4 +79,17 @@ impl Bundle<'_> {
     pub fn write(&self, form: Form, name: &Name) -> Result<Vec<u8>, Error> {
         (form.about().write)(self, name)
     }
+}
+
+fn c_header(bundle: &Bundle<'_>, name: &Name) -> Result<Vec<u8>, Error> {
+    if bundle.uncertainty.is_some() {
+        let (what, instead) = ("variances to C", "export to rust or bytes");
+        return Err(ExportProblem::Confidence { what, instead }.into());
+    }
+    let text = match &bundle.first.0 {
+        Parts::Single(single) => c::text(single, bundle, name),
+        Parts::Bits16(quantised) => c_quantised::text(quantised, bundle, name),
+        Parts::Bits8(quantised) => c_quantised::text(quantised, bundle, name),
+    };
+    Ok(text.into_bytes())
 }

@@ -1,7 +1,6 @@
 //! A model as a Rust file: statics that the core uses in place.
 
 use crate::model::export::bundle::{Bundle, Triangles};
-use crate::model::export::form::About;
 use crate::model::export::numbers::{about, lines};
 use crate::model::export::quantised::{Quantised, Stored};
 use crate::model::{
@@ -10,15 +9,8 @@ use crate::model::{
 use dpp_nystrom_core::Limits;
 use std::fmt::{Debug, Write};
 
-/// Rust as a form.
-pub(crate) const FORM: About = About {
-    name: "rust",
-    summary: "A static that the core uses in place",
-    write: |bundle, name| Ok(text(bundle, name).into_bytes()),
-};
-
 /// Return the file's text. Its items do not clash with those of another exported file in the same module.
-fn text(bundle: &Bundle<'_>, name: &Name) -> String {
+pub(crate) fn text(bundle: &Bundle<'_>, name: &Name) -> String {
     let exported = &bundle.first;
     let big = name.capitals();
     let mut text = String::new();
