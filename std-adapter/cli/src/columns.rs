@@ -29,15 +29,10 @@ pub(crate) struct Dialect {
     limits: Vec<(String, u64)>,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Header {
-    Yes,
-    No,
-    Auto,
-}
+/// Whether there is one; none: detected.
+type Header = Option<bool>;
 
-const HEADERS: [Choice<Header>; 3] =
-    [("yes", "", Header::Yes), ("no", "", Header::No), ("auto", "", Header::Auto)];
+const HEADERS: [Choice<Header>; 3] = [("yes", "", Some(true)), ("no", "", Some(false)), ("auto", "", None)];
 
 const POINTS: [Choice<bool>; 2] = [(".", "", false), (",", "", true)];
 
@@ -65,11 +60,7 @@ impl Dialect {
     fn options(&self) -> Options {
         let Self { header, separator, decimal, libsvm, limits } = self;
         let mut options = Options {
-            header: match header {
-                Header::Yes => Some(true),
-                Header::No => Some(false),
-                Header::Auto => None,
-            },
+            header: *header,
             separator: *separator,
             decimal_comma: *decimal,
             libsvm: *libsvm,

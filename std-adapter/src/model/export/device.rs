@@ -95,19 +95,20 @@ impl DeviceModel {
     /// # Errors
     /// Those of [`predict`](Self::predict).
     pub fn assess(&self, table: &Table) -> Result<Vec<Assessment<f32>>, Error> {
+        let value = |assessment: &Assessment<f32>| assessment.value;
         match self.lend()? {
             Lent::Single(model) => {
                 let assessor = Assessor::from_bytes(bytemuck::cast_slice(&self.words))?;
-                let room = vec![0.0; model.width() + model.weights().len()];
-                each_row(table, room, |raw, room| assessor.assess(raw, room), |assessment| assessment.value)
+                let mut room = vec![0.0; model.width() + model.weights().len()];
+                each_row(table, |raw| assessor.assess(raw, &mut room), value)
             }
             Lent::Bits16(model) => {
-                let room = vec![0; model.room()];
-                each_row(table, room, |raw, room| model.assess(raw, room), |assessment| assessment.value)
+                let mut room = vec![0; model.room()];
+                each_row(table, |raw| model.assess(raw, &mut room), value)
             }
             Lent::Bits8(model) => {
-                let room = vec![0; model.room()];
-                each_row(table, room, |raw, room| model.assess(raw, room), |assessment| assessment.value)
+                let mut room = vec![0; model.room()];
+                each_row(table, |raw| model.assess(raw, &mut room), value)
             }
         }
     }
@@ -131,30 +132,16 @@ impl Lent<'_> {
 
     /// Predict each row of a table, rounded to single precision first.
     pub(crate) fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
-        let predictions = match self {
-            Self::Single(model) => each_row(
-                table,
-                vec![0.0; model.width()],
-                |raw, room| model.predict(raw, room),
-                |&value| value,
-            ),
-            Self::Bits16(model) => {
-                each_row(table, vec![0; model.room()], |raw, room| model.predict(raw, room), |&value| value)
-            }
-            Self::Bits8(model) => {
-                each_row(table, vec![0; model.room()], |raw, room| model.predict(raw, room), |&value| value)
-            }
-        }?;
+        let predictions = each_row(table, |raw| self.predict_row(raw), |&value| value)?;
         Ok(predictions.into_iter().map(f64::from).collect())
     }
 }
 
 /// Call with each row, rounded to single precision, and check its prediction, the `value` of what is
 /// returned.
-fn each_row<R, A>(
+fn each_row<A>(
     table: &Table,
-    mut room: Vec<R>,
-    call: impl Fn(&[f32], &mut [R]) -> Result<A, CoreError>,
+    mut call: impl FnMut(&[f32]) -> Result<A, CoreError>,
     value: impl Fn(&A) -> f32,
 ) -> Result<Vec<A>, Error> {
     let mut raw = vec![0.0_f32; table.dim];
@@ -167,7 +154,7 @@ fn each_row<R, A>(
                     return Err(ExportProblem::Row { row, feature, value }.into());
                 }
             }
-            let found = call(&raw, &mut room)?;
+            let found = call(&raw)?;
             if value(&found).is_finite() { Ok(found) } else { Err(Error(Cause::Prediction { row })) }
         })
         .collect()

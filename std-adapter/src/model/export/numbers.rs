@@ -36,6 +36,18 @@ pub(crate) fn about(bundle: &Bundle<'_>) -> Vec<String> {
         Parts::Bits16(_) => "integers, 16-bit landmarks",
         Parts::Bits8(_) => "integers, 8-bit landmarks",
     };
+    let shape = format!(
+        "{} landmarks{}, {} kernel:",
+        exported.landmarks(),
+        exported.rank().map_or(String::new(), |rank| format!(", a map of rank {rank}")),
+        remark(&model.kernel.kind.to_string())
+    );
+    let sizes = format!(
+        "{} bytes of constants, {} bytes of RAM for the row.",
+        bundle.flash_bytes(),
+        bundle.ram_bytes()
+    );
+    let between = if shape.len() + sizes.len() < LINE { " " } else { "\n" };
     let mut lines = vec![
         format!("Written by dpp-nystrom {}: do not edit, export again.", env!("CARGO_PKG_VERSION")),
         String::new(),
@@ -52,17 +64,9 @@ pub(crate) fn about(bundle: &Bundle<'_>) -> Vec<String> {
             model.trained_rows,
             remark(&model.trained_on)
         ),
-        format!(
-            "{} landmarks{}, {} kernel: {} bytes of constants, {} bytes of RAM for the row.",
-            exported.landmarks(),
-            exported.rank().map_or(String::new(), |rank| format!(", a map of rank {rank}")),
-            remark(&model.kernel.kind.to_string()),
-            bundle.flash_bytes(),
-            bundle.ram_bytes()
-        ),
-        String::new(),
-        "Features, in order:".to_owned(),
     ];
+    lines.extend([&shape, between, &sizes].concat().lines().map(str::to_owned));
+    lines.extend([String::new(), "Features, in order:".to_owned()]);
     let numbered = |(i, name): (usize, &str)| format!("{i:>5}  {}", remark(name));
     let gaps = model.recipe().gaps();
     let with_gap = |(i, name): (usize, &String)| match gaps.get(i).copied().flatten() {

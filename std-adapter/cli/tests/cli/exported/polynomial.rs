@@ -1,8 +1,9 @@
 // Written by dpp-nystrom 0.1.0: do not edit, export again.
 //
-// Predicts days from a raw row of 2 features, in the target's own units. Trained on 1000 rows of weather in
-// double precision; here in single precision. 3 landmarks, polynomial { degree: 3, offset: 1.5 } kernel: 52
-// bytes of constants, 8 bytes of RAM for the row.
+// Predicts days from a raw row of 2 features, in the target's own units.
+// Trained on 1000 rows of weather in double precision; here in single precision.
+// 3 landmarks, polynomial { degree: 3, offset: 1.5 } kernel:
+// 52 bytes of constants, 8 bytes of RAM for the row.
 //
 // Features, in order:
 //     0  warm
