@@ -74,7 +74,7 @@ pub struct Prepared {
     pub dim: usize,
     /// The rows, row-major.
     pub rows: Vec<f64>,
-    /// What standardised them.
+    /// The statistics by which they were standardised.
     pub statistics: Scaler,
     /// The target, if there is one.
     pub target: Option<StandardTarget>,

@@ -61,8 +61,8 @@ pub struct Scaler {
     pub means: Vec<f64>,
     /// Their standard deviations; 0 for a constant feature.
     pub deviations: Vec<f64>,
-    /// What standardised rows are multiplied by. Serialisation leaves it out: files and messages have it in a
-    /// section of its own.
+    /// The map by which standardised rows are multiplied. Serialisation leaves it out: files and messages
+    /// have it in a section of its own.
     #[serde(skip)]
     pub map: Option<Map>,
 }

@@ -1,4 +1,4 @@
-//! What is wrong: one variant for each message.
+//! The causes of errors: one variant for each message.
 
 use crate::error::checkpoint::CheckpointProblem;
 use crate::error::export::ExportProblem;
@@ -56,7 +56,7 @@ pub(crate) enum Cause {
     /// Another number of things than expected.
     #[error("{what}: expected {expected}, found {found}")]
     Length {
-        /// What there are too few or too many of.
+        /// The values whose number is wrong.
         what: &'static str,
         /// The number expected.
         expected: usize,
@@ -90,7 +90,7 @@ pub(crate) enum Cause {
     Flash {
         /// The bytes asked for.
         bytes: usize,
-        /// Those of the smallest model, a line in single precision.
+        /// The bytes of the smallest model, a line in single precision.
         least: usize,
         /// The number of features.
         features: usize,
@@ -150,7 +150,7 @@ pub(crate) enum Cause {
     /// Weights where each row counts once.
     #[error("{what} takes no weights of rows; leave them out")]
     Unweighted {
-        /// What takes none.
+        /// The command or method that takes no weights.
         what: &'static str,
     },
     /// A class without a label.
@@ -179,7 +179,7 @@ pub(crate) enum Cause {
         "{what} takes one target that is a number, not several targets or classes: choose one column as target, or do without it"
     )]
     SeveralTargets {
-        /// What takes one target.
+        /// The command or method that takes one target.
         what: &'static str,
     },
     /// Exported bytes of several outputs.

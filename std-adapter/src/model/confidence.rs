@@ -1,4 +1,4 @@
-//! What a model knows of its own predictions, which [`crate::regression::fit`] measures.
+//! Range, novelty limits and variance of predictions, which [`crate::regression::fit`] measures.
 
 use dpp_nystrom_core::Limits;
 use serde::{Deserialize, Serialize};

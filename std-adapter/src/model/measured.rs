@@ -1,4 +1,4 @@
-//! What was measured on rows that no choice has seen.
+//! Errors and importances measured on rows that no choice has seen.
 
 use serde::{Deserialize, Serialize};
 

@@ -97,7 +97,7 @@ pub struct Model {
     pub train_nrmse: f64,
     /// Landmarks and weights.
     pub coefficients: AnyCoefficients,
-    /// What it knows of its predictions, if it was fitted to rows at hand: a section of its own in a file.
+    /// The limits and variances of its predictions, if it was fitted to rows: a section of its own in a file.
     #[serde(skip)]
     pub confidence: Option<Confidence>,
     /// The inverse length-scale of each standardised feature in the learned metric, in bandwidths; of a map,

@@ -57,7 +57,7 @@ pub struct Description {
     pub name: String,
     /// The features' names.
     pub feature_names: Vec<String>,
-    /// What standardised the features.
+    /// The statistics by which the features were standardised.
     pub scaler: Scaler,
     /// The target's name and what standardised it, if there is one.
     pub target: Option<TargetColumn>,
@@ -153,7 +153,7 @@ fn all_finite<T: Scalar + bytemuck::Pod>(bytes: &[u8]) -> bool {
 pub struct Store {
     pub(crate) path: PathBuf,
     description: Description,
-    /// Those of the classes.
+    /// The indicators of the classes.
     pub(crate) indicators: Vec<TargetColumn>,
     pub(crate) mapped: Mapped,
 }

@@ -101,7 +101,7 @@ struct Writer {
     targets: Option<Column>,
 }
 
-/// What a target of classes is while it is written: an index as it is.
+/// The mean and the deviation of a target of classes: its indices are stored unchanged.
 const INDEX: (f64, f64) = (0.0, 1.0);
 
 /// Values on their way to a file.
@@ -270,7 +270,7 @@ struct Pass<'a> {
     single: bool,
     /// The index that takes the place of each index of a class; empty where values are no such indices.
     places: Vec<f64>,
-    /// Of all standardised values.
+    /// The CRC-32 of all standardised values.
     hasher: crc32fast::Hasher,
     observer: &'a dyn Observer,
     out: &'a Path,

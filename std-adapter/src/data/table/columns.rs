@@ -459,7 +459,7 @@ impl Columns {
         }
         let by_position = !target && (options.by_position || (!self.named && !recipe.named));
         if by_position {
-            // Of a model without a target, one more column than features is taken for it.
+            // If the model has no target, one column more than its features is taken as the target.
             recipe.target.get_or_insert_with(|| "\0target".to_owned());
         }
         let names = self.names_by(&recipe, target, by_position, &ignored, &own_ids)?;
@@ -468,7 +468,7 @@ impl Columns {
             true => recipe.ids.iter().filter(|&id| names.contains(id)).cloned().collect(),
             false => own_ids.iter().map(|&i| self.list[i].name.clone()).collect(),
         };
-        // Of training alone.
+        // Groups and weights matter in training alone.
         let [group, weight] = [&options.group, &options.weight]
             .map(|wanted| self.resolve_one(wanted.as_deref().filter(|_| target)));
         let matched = Matched {
@@ -492,7 +492,7 @@ impl Columns {
                 let name = name.clone();
                 return Err(TableProblem::UnknownTarget { name, columns: self.names() }.into());
             }
-            // Some of the targets are of no use.
+            // Targets are used only if all are present.
             targets.iter().for_each(|&i| roles[i] = Role::Unused);
             targets.clear();
         }
@@ -628,7 +628,7 @@ impl Columns {
         } else {
             order.extend(recipe.targets());
         }
-        // What the caller names besides has no place in the order.
+        // Columns that the caller sets aside have no place in the order.
         let free: Vec<usize> =
             (0..self.list.len()).filter(|i| !ignored.contains(i) && !ids.contains(i)).collect();
         let targets = recipe.targets().count();

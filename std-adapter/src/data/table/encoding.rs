@@ -54,7 +54,7 @@ pub(crate) struct Text<R> {
     form: Form,
     raw: Vec<u8>,
     text: Vec<u8>,
-    /// What of the text was passed on.
+    /// Bytes of the text that were passed on.
     passed: usize,
     /// Line ends passed on.
     lines: u64,
@@ -178,7 +178,7 @@ fn decode(decoder: &mut Decoder, mut bytes: &[u8], last: bool, text: &mut Vec<u8
 impl<R: Read> Read for Text<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.passed == self.text.len() {
-            // Of one byte of UTF-16 there is no text yet.
+            // One byte of UTF-16 is not a character yet.
             if !self.fill()? && self.text.is_empty() {
                 return Ok(0);
             }

@@ -16,7 +16,7 @@ use crate::data::table::rows::Rows;
 use crate::data::table::{arff, delimited, libsvm, npy};
 use crate::error::TableError;
 
-/// What is known of a format.
+/// A format: how files of it are recognised and read.
 pub(crate) struct Format {
     /// Endings of file names, in lower case.
     endings: &'static [&'static str],

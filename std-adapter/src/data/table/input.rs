@@ -1,4 +1,4 @@
-//! What goes into a reader and what comes out: the input and its origin, and the table.
+//! The input of a reader with its origin, and the table that it returns.
 
 use crate::data::scaler::power_of_two;
 use crate::data::table::encoding::Undecodable;
@@ -84,17 +84,17 @@ pub struct Reading {
     pub further: Vec<Vec<f64>>,
     /// The group of each row, numbered in the order of their first rows; empty without [`Options::group`].
     pub groups: Vec<u32>,
-    /// What the columns are to the features: with it, other files are read alike.
+    /// How the columns became the features, by which other files are read alike.
     pub recipe: Recipe,
     /// The names of the columns that identify a row.
     pub id_names: Vec<String>,
     /// Their fields as written, one row after the other.
     pub ids: Vec<String>,
-    /// What is worth telling.
+    /// What was skipped, filled or guessed.
     pub remarks: Remarks,
 }
 
-/// What a reader did that a user may not expect.
+/// What a reader did beyond parsing values, and counts of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remarks {
     /// The number of gaps that were filled.

@@ -73,7 +73,8 @@ pub(crate) fn read<'a>(
         return Err(TableProblem::Sparse { rows: rows.len(), features, limit }.into());
     }
     let mut table = Rows::new(origin, plan, Markers::of(want, origin.options));
-    // What is not written is 0, which rows begin with; a word, a target, a group or a weight is told so.
+    // Rows begin as zeros, so features that are not written need nothing; words, targets, groups and weights
+    // are set to 0 explicitly.
     let told: Vec<usize> = (0..names.len()).filter(|&column| table.is_told(column)).collect();
     let mut begin = 0;
     for Row { line, label, end } in rows {

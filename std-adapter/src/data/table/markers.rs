@@ -23,11 +23,11 @@ const OF_WORDS: [&str; 11] = ["?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "n
 /// The marker of ARFF.
 pub(crate) const UNKNOWN: &str = "?";
 
-/// What stands for a missing value in a file.
+/// The fields that stand for a missing value in a file.
 pub(crate) struct Markers {
     /// The caller's, in place of the usual ones.
     own: Option<Vec<String>>,
-    /// Those of them that are numbers.
+    /// The markers among them that are numbers.
     numbers: Vec<f64>,
 }
 

@@ -131,7 +131,7 @@ impl Options {
         }
         let Reading { recipe: learned, remarks: Remarks { row_numbers, .. }, .. } =
             open(path, Want::Learn, self, None, true).map_err(Error::from)?;
-        // What the recipe settles is not chosen again.
+        // The recipe has settled these choices.
         let options = Self { ignore: Vec::new(), ids: Vec::new(), by_position: false, ..self.clone() };
         let want = Want::Apply { recipe: &learned, target: true };
         let mut receive = |mut block: Reading| {

@@ -6,7 +6,7 @@
 use crate::data::table::options::Missing;
 use serde::{Deserialize, Serialize};
 
-/// What the columns of a file are to a model.
+/// How a model uses the columns of a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recipe {
     /// Whether the file named its columns; otherwise a name is `x` and the column's index.

@@ -56,7 +56,7 @@ pub(crate) struct Rows<'a> {
     /// The rows left out for gaps, and those of weight 0.
     lost: u64,
     weightless_rows: u64,
-    /// What is worth telling; a format adds what it knows.
+    /// What was skipped, filled or guessed; a format adds its own.
     pub(crate) remarks: Remarks,
     /// The first value of the first column, while the values count rows.
     counting: Option<f64>,
@@ -727,7 +727,7 @@ fn is_gap(problem: &TableProblem) -> bool {
     matches!(problem, TableProblem::Missing(_))
 }
 
-/// What a value says of a column that is open.
+/// Whether a value decides that an open column holds numbers or words.
 enum Decided {
     /// It is one of numbers, and this is the first.
     Number(Result<f64, TableError>),

@@ -68,7 +68,7 @@ pub(crate) fn text<L: Stored + Debug>(quantised: &Quantised<L>, bundle: &Bundle<
     text + &named(&[EXACT, floats, &body, &after(bundle), END].concat(), name)
 }
 
-// What is different with a map.
+// Parts of the template that a map replaces.
 const OF_FEATURES: &str = "    int16_t levels[NAME_FEATURES];\n";
 const OF_BOTH: &str = "    int16_t raw[NAME_FEATURES], levels[NAME_WIDTH];\n";
 const TO_LEVELS: &str = "        levels[i] = (int16_t)(level";
@@ -84,7 +84,7 @@ const MAP: &str = "    for (a = 0; a < NAME_WIDTH; a++) {
     }
 ";
 
-// What is different for several outputs.
+// Parts of the template that several outputs replace.
 const REFUSE: &str = "            number.bits = UINT32_C(0x7fc00000);\n            return number.value;\n";
 const DECLARED: &str = "    float scaled;\n";
 const SUMMED: &str = "        sum += (int64_t)name_weights[a] * (int64_t)name_kernel(distance);\n";

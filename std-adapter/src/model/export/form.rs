@@ -23,7 +23,7 @@ pub enum Form {
     Bytes,
 }
 
-/// What there is to know of a form.
+/// The name of a form, a line of help, and the function that writes it.
 struct About {
     name: &'static str,
     summary: &'static str,

@@ -64,7 +64,7 @@ impl Scaling {
 pub(crate) struct Single {
     /// The features' means.
     pub(crate) means: Vec<f32>,
-    /// What their differences from the means are multiplied by.
+    /// The scales or the map applied to the differences from the means.
     pub(crate) scaling: Scaling,
     /// The landmarks' coordinates after it, one landmark after the other.
     pub(crate) landmarks: Vec<f32>,
