@@ -22,7 +22,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A folder without data sets.
-    #[error("{}: no data set in this folder; give a folder with files of {FORMATS}", .0.display())]
+    #[error("{}: no data set in this folder; give a folder of {FORMATS} files", .0.display())]
     NoDataSet(PathBuf),
 }
 

@@ -508,6 +508,10 @@ fn what_cannot_be_exported_leaves_no_file() {
     folder.run("export m --to cobol --out x").misused(&["cobol", "rust", "bytes"]);
     folder.run("export m --to rust --quantise i4 --out x").misused(&["i4", "i16", "i8"]);
     folder.run("export m --to rust").misused(&["--out"]);
+    folder.run("export m --to rust --with variance --out x").refused(&[
+        "variances, which this model does not hold; fit it again with variances",
+        "(fit --variance)",
+    ]);
     folder.run("export m --to rust --quantise i16 --out x").refused(&[
         "only the Gaussian kernel is supported",
         "polynomial",

@@ -169,6 +169,12 @@ fn formats_are_detected() {
         assert_eq!(table(name, CSV, "last").expect("csv").row(1), [4.0, 5.0], "{name}");
         assert_eq!(table(name, gzip(CSV), "last").expect("csv").row(1), [4.0, 5.0], "{name}");
     }
+    // The option decides whatever the ending.
+    for name in ["-", "a.txt", "a.csv", "a.arff"] {
+        let options = Options { libsvm: true, ..Options::default() };
+        let read = reading(name, "7 1:2 3:4\n8 2:5\n", &options).expect(name).table;
+        assert_eq!((read.row(0), read.row(1)), (&[2.0, 0.0, 4.0][..], &[0.0, 5.0, 0.0][..]), "{name}");
+    }
     assert!(
         message("a.xlsx", "anything", "last")
             .starts_with("a.xlsx: .xlsx is not a supported format; convert it")
