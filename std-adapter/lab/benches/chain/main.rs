@@ -2,7 +2,7 @@
 //!
 //! | argument | |
 //! | --- | --- |
-//! | `floor`, `error`, `rows` | only these sections |
+//! | `floor`, `error`, `rows`, `quadrature` | only these sections |
 //! | `cal.housing-12000`, ... | in `error`, only these rows |
 //! | `--quick` | fewer repetitions and seeds |
 //! | `--json FILE` | also write every table row as a line of JSON |
@@ -17,6 +17,7 @@ mod error;
 mod floor;
 mod fresh;
 mod peak;
+mod quadrature;
 mod report;
 mod rows;
 mod timing;
@@ -31,7 +32,7 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-const SECTIONS: [&str; 3] = ["floor", "error", "rows"];
+const SECTIONS: [&str; 4] = ["floor", "error", "rows", "quadrature"];
 
 /// The sections and rows to run.
 struct Request {
@@ -83,6 +84,9 @@ fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
     }
     if request.wants("rows") {
         rows::run(request, report)?;
+    }
+    if request.wants("quadrature") {
+        quadrature::run(request, report)?;
     }
     Ok(())
 }
