@@ -8,8 +8,9 @@ use crate::kernel::precision::Precision;
 use crate::model::trained::Model;
 use crate::observer::{NoObserver, Observer};
 use crate::regression::{
-    accumulator::Accumulator, fit::Fitted, fit::fit, fit::unweighted, folds::deal_folds, leave_one_out::Axes,
-    params::FitParams, regress::solve, ridge::Candidates, ridge::Ridge,
+    choose::leave_one_out::Axes, fit::Fitted, fit::fit, fit::unweighted, params::FitParams,
+    ridge::Candidates, ridge::Ridge, rows::accumulator::Accumulator, rows::folds::deal_folds,
+    solve::solution::solve,
 };
 use dpp_nystrom_core::kernel::Kernel;
 use faer::MatRef;

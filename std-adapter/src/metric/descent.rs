@@ -130,20 +130,12 @@ impl Point {
         self.evaluate(problem, held_out, Moves::Transform).map(|(measured, _)| measured)
     }
 
-    /// Predict rows held out: a column for each target.
-    pub(crate) fn predict(&self, problem: &Problem<'_>, held_out: &Problem<'_>) -> Option<Mat<f64>> {
+    /// Return what the solution leaves of the targets of rows held out: a column for each target.
+    pub(crate) fn left(&self, problem: &Problem<'_>, held_out: &Problem<'_>) -> Option<Mat<f64>> {
         let [rows, held, landmarks] =
             [problem.rows, held_out.rows, self.landmarks.as_ref()].map(|rows| self.transform.apply(rows));
         let solved = problem.evaluate(rows.as_ref(), landmarks.as_ref(), self.ridge)?;
-        Some(held_out.targets - held_out.left(held.as_ref(), landmarks.as_ref(), &solved))
-    }
-
-    /// Return the squared errors on rows held out.
-    pub(crate) fn squares(&self, problem: &Problem<'_>, held_out: &Problem<'_>) -> Option<Vec<f64>> {
-        let [rows, held, landmarks] =
-            [problem.rows, held_out.rows, self.landmarks.as_ref()].map(|rows| self.transform.apply(rows));
-        let solved = problem.evaluate(rows.as_ref(), landmarks.as_ref(), self.ridge)?;
-        Some(held_out.squares(held.as_ref(), landmarks.as_ref(), &solved))
+        Some(held_out.left(held.as_ref(), landmarks.as_ref(), &solved))
     }
 
     /// Return the mean outer product of the gradients, d x d.

@@ -1,21 +1,18 @@
 //! Scales and maps of the features, learned from the target.
 
-use crate::approximation::{features::features_of_points, gram::Gram};
-use crate::data::targets::class_of;
-use crate::data::{map::Map, prepared::Prepared, prepared::StandardTarget, weights::Weights};
+use crate::data::{map::Map, prepared::Prepared};
 use crate::error::{Cause, Error};
 use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
-use crate::landmarks::{Selector, Task, methods::rpcholesky::RpCholesky, run};
-use crate::metric::descent::{Measured, Moves, Point, descend};
-use crate::metric::{objective::Problem, transform::Transform};
-use crate::model::classes::{log_probability, temperature};
-use crate::observer::{Observer, Silent, go_on};
-use crate::regression::{FOLDS, folds::Deal, leave_one_out::Axes, ridge_grid};
-use dpp_nystrom_core::{Error as CoreError, kernel::Argument};
+use crate::metric::descent::{Measured, Moves, descend};
+use crate::metric::rows::{Problems, Sample};
+use crate::metric::search::{Found, MULTIPLES, Search, transformed};
+use crate::metric::transform::Transform;
+use crate::observer::{Observer, go_on};
+use crate::regression::rows::split::Split;
+use dpp_nystrom_core::kernel::Argument;
 use dpp_nystrom_host::rng::{RngStream, stream};
-use faer::{Mat, MatRef};
+use faer::Mat;
 use rand::seq::index;
-use rayon::prelude::*;
 
 /// The maximum number of rows that a metric is learned on.
 const LEARNING_ROWS: usize = 4_096;
@@ -24,24 +21,8 @@ const LEARNING_ROWS: usize = 4_096;
 /// leaves thirty out.
 const FEWEST_ROWS: usize = 70;
 
-/// One in so many of them is held out.
-const HELD_OUT: usize = 5;
-
 /// The maximum number of landmarks that a metric is learned with: a step costs their number squared.
 pub(crate) const MOST_LANDMARKS: usize = 100;
-
-/// For more landmarks, the metric is multiplied by one of these: their kernel may be narrower.
-const MULTIPLES: [f64; 3] = [1.0, std::f64::consts::SQRT_2, 2.0];
-
-/// The kernels that are compared if any may be taken.
-const KINDS: [KernelKind; 4] =
-    [KernelKind::Gaussian, KernelKind::Matern52, KernelKind::Matern32, KernelKind::Laplace];
-
-/// Steps from the scales of one kernel to those of another.
-const STEPS_OF_KIND: u64 = 20;
-
-/// Steps of a descent with the same landmarks.
-const STEPS: u64 = 40;
 
 /// Steps on all learning rows, once the metric is chosen: more would fit it to these rows.
 const LAST_STEPS: u64 = 15;
@@ -60,15 +41,6 @@ const LARGEST_RANK: usize = 8;
 /// The number of features up to which maps are tried, if there are not as many learning rows: a map is
 /// learned from matrices of the order of the features.
 const WIDEST_MAP: usize = 1_024;
-
-/// The standard errors by which the log-loss of classes must be lower.
-const CLASS_MARGIN: f64 = 2.0;
-
-/// Rounds of the average gradient outer product.
-const ROUNDS: usize = 3;
-
-/// What the bandwidth may be divided by in such a round.
-const FACTORS: [f64; 5] = [0.35, 0.5, 0.7, 1.0, 1.4];
 
 /// A learned metric, and the errors by which it was chosen.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,192 +137,182 @@ pub(crate) fn learn_metric(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<LearnedMetric, Error> {
-    if metric == Metric::Auto && !free && data.dim > data.len().max(LEARNING_ROWS) {
+    let wanted = Wanted { metric, landmarks, free };
+    if wanted.may_be_one() && data.dim > data.len().max(LEARNING_ROWS) {
         return Ok(LearnedMetric::one(data.dim, kernel, "more than 4096 features, and more than rows"));
     }
-    let impossible = match () {
-        () if !kernel.kind.has_bandwidth() => Some((
-            "the kernel has no bandwidth",
-            "the kernels linear and polynomial have no bandwidth to scale; take another kernel or the metric one",
-        )),
-        () if data.len() < FEWEST_ROWS => Some((
-            "fewer than 70 rows to learn from",
-            "it takes at least 70 rows to learn from, which a fit has of 100; take the metric one",
-        )),
-        () => None,
+    let ranks = match wanted.ranks(data, kernel.kind) {
+        Ok(ranks) => ranks,
+        Err(obstacle) => return wanted.without_learning(data, kernel, obstacle),
     };
-    match impossible {
-        Some((reason, _)) if metric == Metric::Auto && !free => {
-            return Ok(LearnedMetric::one(data.dim, kernel, reason));
-        }
-        Some((_, problem)) => return Err(Error(Cause::Metric { problem })),
-        None => {}
-    }
-    if free && landmarks > MOST_LANDMARKS {
-        return Err(Error(Cause::Metric {
-            problem: "at most 100 landmarks are free to move; take fewer, or rows as landmarks",
-        }));
-    }
-    let too_wide = data.dim > data.len().clamp(WIDEST_MAP, LEARNING_ROWS);
-    let ranks = match metric {
-        Metric::One | Metric::Scales => Vec::new(),
-        Metric::Map(_) if too_wide => {
-            return Err(Error(Cause::Metric {
-                problem: "a map needs matrices of the order of the features: it takes at most 1024 features, or as many as there are \
-                          rows up to 4096; take the metric scales",
-            }));
-        }
-        Metric::Auto if too_wide => Vec::new(),
-        Metric::Map(Some(rank)) => vec![rank],
-        Metric::Map(None) | Metric::Auto => ranks(data.dim),
-    };
-    if ranks.iter().any(|&rank| rank > data.dim) {
-        return Err(Error(Cause::Metric {
-            problem: "the rank of the map is larger than the number of features; take a rank up to that number",
-        }));
-    }
     data.learnable()?;
-    let targets = data.target_matrix();
     let drawn = data.len().min(LEARNING_ROWS);
-    let mut rows = index::sample(&mut stream(seed, RngStream::Metric), data.len(), drawn).into_vec();
-    let (mut last, deal) = (drawn / HELD_OUT, Deal::of(data));
-    if deal.keeps_together() {
-        // The last folds: a fifth of the rows or so, of other groups, or of a later time.
-        let folds: Vec<u8> = deal.folds(data.len(), seed).collect();
-        let is_learned = |&row: &usize| usize::from(folds[row]) < FOLDS - FOLDS / HELD_OUT;
-        rows.sort_by_key(is_learned);
-        last = rows.partition_point(|row| !is_learned(row));
-        if (last == 0 || last == drawn) && metric == Metric::Auto && !free {
-            return Ok(LearnedMetric::one(data.dim, kernel, "fewer than ten groups"));
-        }
-        if last == 0 || last == drawn {
-            return Err(Error(Cause::Metric {
-                problem: "it takes at least ten groups; take the metric one",
-            }));
-        }
-    }
-    let few = landmarks.min(MOST_LANDMARKS).min((drawn - last) / 2);
-    let (held, learned) = rows.split_at(last);
-    let held_rows = held.to_vec();
-    let gather = |rows: &[usize]| Rows::of(data, targets.as_ref(), rows, kernel.sigma);
-    let split = Split {
-        held: gather(held),
-        learned: gather(learned),
-        all: gather(&rows),
-        targets: data.targets().collect(),
-        of_held: data
-            .classes
-            .as_ref()
-            .map(|_| held_rows.iter().map(|&row| class_of(&data.further, row)).collect()),
+    let rows = index::sample(&mut stream(seed, RngStream::Metric), data.len(), drawn).into_vec();
+    let Some(split) = Split::of(data, &rows, 0, seed) else {
+        return wanted.without_learning(data, kernel, FEW_GROUPS);
     };
+    let few = landmarks.min(MOST_LANDMARKS).min(split.learned.len() / 2);
+    let sample = Sample::of(data, &split, kernel.sigma);
+    let search = Search { sample, scales: metric != Metric::One, landmarks: few, seed, observer };
+    observer.begin("metric", wanted.steps(any_kind, ranks.len() as u64));
+    let Found { kind, metrics: mut found, kinds } = search.scales(kernel.kind, any_kind)?;
+    kernel.kind = kind;
+    let problems = search.sample.under(kind);
+    let maps = search.maps(&problems, &ranks, &found)?;
+    found.extend(maps);
 
-    // One descent after the other, and the starts of maps.
-    let descents = if metric == Metric::One { 0 } else { 2 };
-    let of_kinds = if any_kind { 1 + descents } else { 0 };
-    let of_maps = if ranks.is_empty() { 0 } else { 1 + 3 * ranks.len() as u64 };
-    observer.begin("metric", 1 + descents + of_kinds + of_maps + u64::from(free));
-    let search = Search { landmarks: few, seed, observer };
-    let scales = metric != Metric::One;
-    let mut begun = search.begin(&split, kernel.kind, None, scales);
-    // A rougher kernel leaves more independent rows.
-    let asked_for = kernel.kind;
-    for kind in KINDS.into_iter().filter(|&kind| any_kind && kind != asked_for) {
-        if !matches!(begun, Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { .. } }))) {
-            break;
-        }
-        kernel.kind = kind;
-        begun = search.begin(&split, kind, None, scales);
-    }
-    let mut found = begun?;
-    let mut kinds = Vec::new();
-    if let (true, Some((_, from))) = (any_kind, found.last()) {
-        let compared = search.compare(&split, (kernel.kind, from), scales)?;
-        kinds = compared.errors;
-        if let Some((kind, from)) = compared.best.filter(|(kind, _)| *kind != kernel.kind) {
-            found = search.begin(&split, kind, Some(from), scales)?;
-            kernel.kind = kind;
-        }
-    }
-    let [held, learned, all] = split.problems(kernel.kind);
-    let held = Some(&held);
-    if !ranks.is_empty() {
-        let [(_, one), (_, scales)] = &found[..] else {
-            return Err(Error(Cause::Regression { reason: CoreError::Ridge }));
-        };
-        let gradients = search.of_gradients(&learned, held, one)?;
-        search.advance()?;
-        let of_rank = |&rank: &usize| -> Result<Option<(Metric, Measured)>, Error> {
-            let starts = [&gradients, scales].map(|from| {
-                let transform = from.point.transform.of_rank(rank)?;
-                search.start(&learned, held, transform)
-            });
-            // A map of low rank may leave fewer independent rows than landmarks.
-            let starts: Vec<Measured> = starts.into_iter().filter_map(Result::ok).collect();
-            go_on(observer)?;
-            if starts.is_empty() {
-                return Ok(None);
-            }
-            Ok(Some((Metric::Map(Some(rank)), search.twice(&learned, held, &starts)?)))
-        };
-        let maps = ranks.par_iter().map(of_rank).collect::<Result<Vec<_>, Error>>()?;
-        found.extend(maps.into_iter().flatten());
-    }
-    let judge = split.judge(&learned, held);
     let asked = if free { few } else { landmarks.min(drawn) };
-    let leaves_enough =
-        |transform: &Transform| search.members(&transformed(&all, transform), kernel.kind, asked).is_ok();
     // The largest multiple leaves the most.
     let widest = if landmarks > MOST_LANDMARKS { MULTIPLES[2] } else { MULTIPLES[0] };
-    let (metric, best) = choose(&found, metric, &judge, |of| leaves_enough(&of.times(widest)))?;
+    let leaves_enough = |transform: &Transform| {
+        let rows = transformed(&problems.all, &transform.times(widest));
+        search.members(&rows, kind, asked).is_ok()
+    };
+    let (metric, best) = search.choose(&problems, &found, metric, leaves_enough)?;
     go_on(observer)?;
-    let held_out = held.and_then(|held| best.point.predict(&learned, held)).map(|outputs| {
-        let by_rows = (0..outputs.nrows()).flat_map(|i| outputs.row(i).iter().copied().collect::<Vec<_>>());
-        (held_rows, by_rows.collect())
-    });
-    let last = if free {
-        // One bandwidth stays one.
-        let moves = if metric == Metric::One { Moves::Landmarks } else { Moves::Both };
-        let steps = (FREE_WORK / few.max(1) as u64).clamp(FREE_STEPS.0, FREE_STEPS.1);
-        let moved = descend(&learned, held, &best, (moves, steps), observer)?;
-        search.advance()?;
-        descend(&all, None, &moved, (moves, LAST_STEPS), observer)?
-    } else {
-        match search.start(&all, None, best.point.transform.clone()) {
-            Ok(from) if metric != Metric::One => {
-                let last = descend(&all, None, &from, (Moves::Transform, LAST_STEPS), observer)?;
-                if leaves_enough(&last.point.transform.times(widest)) { last } else { best }
-            }
-            _ => best,
-        }
+    let left = best.point.left(&problems.learned, &problems.held);
+    let held_out = left.map(|left| (split.held, by_rows(&(problems.held.targets - left))));
+    let last = match free {
+        true => moved(&search, &problems, metric, &best)?,
+        false if metric == Metric::One => best,
+        false => on_all_rows(&search, &problems, best, leaves_enough)?,
     };
     let mut transform = last.point.transform;
     // Other distances than these change with a rotation of the mapped rows.
-    if let (Transform::Map(map), true) = (&transform, kernel.kind.about().argument != Argument::L1Distance) {
+    if let (Transform::Map(map), true) = (&transform, kind.about().argument != Argument::L1Distance) {
         transform = transform.of_rank(map.nrows())?;
     }
     if metric != Metric::One && landmarks > MOST_LANDMARKS {
-        transform = search.multiplied(&all, &transform, asked, (drawn / 4).max(few))?;
+        transform = search.multiplied(&problems.all, &transform, asked, (drawn / 4).max(few))?;
     }
     search.advance()?;
     observer.end();
-    let error = |found: &Measured| judge.errors(&found.point).map_or(f64::NAN, |errors| split.error(&errors));
-    let errors = found.iter().map(|(metric, found)| (*metric, error(found))).collect();
+    let errors = search.errors(&problems, &found);
     if let Transform::Scales(scales) = &transform {
         transform = Transform::Scales(without_negligible(scales.iter().map(|scale| scale.abs()).collect()));
     }
     let landmarks = free.then(|| {
         let mapped = transform.apply(last.point.landmarks.as_ref());
-        (0..mapped.nrows()).flat_map(|a| mapped.row(a).iter().map(|value| kernel.sigma * value)).collect()
+        by_rows(&mapped).into_iter().map(|value| kernel.sigma * value).collect()
     });
     let (map, scales) = match transform {
         Transform::Scales(scales) => (None, scales),
         Transform::Map(map) => {
-            let map = map_of(&map);
+            let map = Map { rank: map.nrows(), values: by_rows(&map) };
             let scales = without_negligible(map.scales());
             (Some(map), scales)
         }
     };
     Ok(LearnedMetric { metric, errors, scales, map, kernel, kinds, landmarks, reason: None, held_out })
+}
+
+/// What is wanted of a metric.
+#[derive(Clone, Copy)]
+struct Wanted {
+    metric: Metric,
+    landmarks: usize,
+    /// Whether these are free to move.
+    free: bool,
+}
+
+/// Why nothing can be learned: the reason for one bandwidth instead, where that is possible, and the problem
+/// that an error tells.
+struct Obstacle {
+    reason: Option<&'static str>,
+    problem: &'static str,
+}
+
+const FEW_GROUPS: Obstacle = Obstacle {
+    reason: Some("fewer than ten groups"),
+    problem: "it takes at least ten groups; take the metric one",
+};
+
+impl Wanted {
+    /// Whether one bandwidth does where nothing can be learned.
+    fn may_be_one(self) -> bool {
+        self.metric == Metric::Auto && !self.free
+    }
+
+    /// Return one bandwidth, if it does, or an error.
+    fn without_learning(
+        self,
+        data: &Prepared,
+        kernel: KernelSpec,
+        Obstacle { reason, problem }: Obstacle,
+    ) -> Result<LearnedMetric, Error> {
+        match reason {
+            Some(reason) if self.may_be_one() => Ok(LearnedMetric::one(data.dim, kernel, reason)),
+            _ => Err(Error(Cause::Metric { problem })),
+        }
+    }
+
+    /// Return the ranks of the maps to try.
+    fn ranks(self, data: &Prepared, kind: KernelKind) -> Result<Vec<usize>, Obstacle> {
+        let refused = |problem| Err(Obstacle { reason: None, problem });
+        if !kind.has_bandwidth() {
+            return Err(Obstacle {
+                reason: Some("the kernel has no bandwidth"),
+                problem: "the kernels linear and polynomial have no bandwidth to scale; take another kernel or the metric one",
+            });
+        }
+        if data.len() < FEWEST_ROWS {
+            return Err(Obstacle {
+                reason: Some("fewer than 70 rows to learn from"),
+                problem: "it takes at least 70 rows to learn from, which a fit has of 100; take the metric one",
+            });
+        }
+        if self.free && self.landmarks > MOST_LANDMARKS {
+            return refused("at most 100 landmarks are free to move; take fewer, or rows as landmarks");
+        }
+        let too_wide = data.dim > data.len().clamp(WIDEST_MAP, LEARNING_ROWS);
+        match self.metric {
+            Metric::Map(_) if too_wide => refused(
+                "a map needs matrices of the order of the features: it takes at most 1024 features, or as many as there are \
+                 rows up to 4096; take the metric scales",
+            ),
+            Metric::Map(Some(rank)) if rank > data.dim => refused(
+                "the rank of the map is larger than the number of features; take a rank up to that number",
+            ),
+            Metric::Map(Some(rank)) => Ok(vec![rank]),
+            Metric::Map(None) | Metric::Auto if !too_wide => Ok(ranks(data.dim)),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Return the number of steps: one descent after the other, and the starts of maps.
+    fn steps(self, any_kind: bool, ranks: u64) -> u64 {
+        let descents = if self.metric == Metric::One { 0 } else { 2 };
+        let of_kinds = if any_kind { 1 + descents } else { 0 };
+        let of_maps = if ranks == 0 { 0 } else { 1 + 3 * ranks };
+        1 + descents + of_kinds + of_maps + u64::from(self.free)
+    }
+}
+
+/// Move free landmarks with the metric, and then on all learning rows.
+fn moved(
+    search: &Search<'_>,
+    problems: &Problems<'_>,
+    metric: Metric,
+    from: &Measured,
+) -> Result<Measured, Error> {
+    // One bandwidth stays one.
+    let moves = if metric == Metric::One { Moves::Landmarks } else { Moves::Both };
+    let steps = (FREE_WORK / search.landmarks.max(1) as u64).clamp(FREE_STEPS.0, FREE_STEPS.1);
+    let moved = descend(&problems.learned, Some(&problems.held), from, (moves, steps), search.observer)?;
+    search.advance()?;
+    descend(&problems.all, None, &moved, (moves, LAST_STEPS), search.observer)
+}
+
+/// Make the last steps on all learning rows, if these leave enough independent rows.
+fn on_all_rows(
+    search: &Search<'_>,
+    problems: &Problems<'_>,
+    best: Measured,
+    leaves_enough: impl Fn(&Transform) -> bool,
+) -> Result<Measured, Error> {
+    let Ok(from) = search.start(&problems.all, None, best.point.transform.clone()) else { return Ok(best) };
+    let last = descend(&problems.all, None, &from, (Moves::Transform, LAST_STEPS), search.observer)?;
+    Ok(if leaves_enough(&last.point.transform) { last } else { best })
 }
 
 /// The ranks of maps of `dim` features that are tried, ascending.
@@ -361,94 +323,9 @@ pub(crate) fn ranks(dim: usize) -> Vec<usize> {
     ranks
 }
 
-/// Choose the metric that is wanted, or of several the first whose error no later one lowers by more than the
-/// margin of the judge. Of several, one that does not leave enough independent rows for the landmarks is
-/// chosen only if none does.
-fn choose(
-    found: &[(Metric, Measured)],
-    wanted: Metric,
-    judge: &Judge<'_>,
-    leaves_enough: impl Fn(&Transform) -> bool,
-) -> Result<(Metric, Measured), Error> {
-    let is_wanted = |metric: Metric| match wanted {
-        Metric::Auto => true,
-        Metric::Map(None) => matches!(metric, Metric::Map(_)),
-        wanted => metric == wanted,
-    };
-    let mut candidates: Vec<&(Metric, Measured)> =
-        found.iter().filter(|(metric, _)| is_wanted(*metric)).collect();
-    let enough: Vec<_> =
-        candidates.iter().copied().filter(|(_, found)| leaves_enough(&found.point.transform)).collect();
-    if !enough.is_empty() {
-        candidates = enough;
-    }
-    let mut best: Option<(&(Metric, Measured), Vec<f64>)> = None;
-    for candidate in candidates {
-        let Some(errors) = judge.errors(&candidate.1.point) else { continue };
-        if best.as_ref().is_none_or(|(_, least)| is_lower(&errors, least, judge.margin())) {
-            best = Some((candidate, errors));
-        }
-    }
-    best.map(|(candidate, _)| candidate.clone()).ok_or(Error(Cause::Metric {
-        problem: "no map of this rank leaves as many independent rows as landmarks; take a larger rank or fewer landmarks",
-    }))
-}
-
-/// What judges metrics: rows held out.
-struct Judge<'a> {
-    learned: &'a Problem<'a>,
-    held: Option<&'a Problem<'a>>,
-    targets: &'a [&'a StandardTarget],
-    /// Their classes, if the targets are indicators.
-    of_held: Option<&'a [usize]>,
-}
-
-impl Judge<'_> {
-    /// Return the squared error of each row held out; of classes, its log-loss at the best temperature; times
-    /// its weight. The squared error of indicators also falls where no class is told better.
-    fn errors(&self, point: &Point) -> Option<Vec<f64>> {
-        let held = self.held?;
-        let Some(of_held) = self.of_held else { return point.squares(self.learned, held) };
-        let outputs = point.predict(self.learned, held)?;
-        let scaled = |i: usize| {
-            let own = outputs.row(i).iter().zip(self.targets);
-            own.map(|(output, target)| target.mean + target.deviation * output).collect::<Vec<f64>>()
-        };
-        let outputs: Vec<f64> = (0..outputs.nrows()).flat_map(scaled).collect();
-        let temperature = temperature(&outputs, self.targets.len(), of_held, held.weights);
-        let rows = outputs.chunks_exact(self.targets.len()).zip(of_held).enumerate();
-        let loss = |(row, (outputs, &class)): (usize, (&[f64], &usize))| {
-            -held.weights.at(row) * log_probability(outputs, class, temperature)
-        };
-        Some(rows.map(loss).collect())
-    }
-
-    /// Return by how many standard errors of the difference an error must be lower. Log-losses of a few rows
-    /// decide on classes.
-    fn margin(&self) -> f64 {
-        if self.of_held.is_some() { CLASS_MARGIN } else { 1.0 }
-    }
-}
-
-/// Whether the mean of errors is lower than that of others of the same rows, by more than `margin` standard
-/// errors of the difference.
-fn is_lower(errors: &[f64], others: &[f64], margin: f64) -> bool {
-    let count = errors.len() as f64;
-    let differences = || others.iter().zip(errors).map(|(other, error)| other - error);
-    let mean = differences().sum::<f64>() / count;
-    let variance = differences().map(|difference| (difference - mean).powi(2)).sum::<f64>() / count;
-    mean > margin * (variance / count).sqrt()
-}
-
-/// Return the rows of a problem in the metric of this transform.
-fn transformed(problem: &Problem<'_>, transform: &Transform) -> Prepared {
-    let rows = transform.apply(problem.rows);
-    let row = |i: usize| rows.row(i).iter().copied().collect::<Vec<_>>();
-    Prepared::unscaled((0..rows.nrows()).flat_map(row).collect(), rows.ncols())
-}
-
-fn map_of(map: &Mat<f64>) -> Map {
-    Map { rank: map.nrows(), values: (0..map.nrows()).flat_map(|i| map.row(i).iter().copied()).collect() }
+/// Return the entries of a matrix row by row.
+fn by_rows(matrix: &Mat<f64>) -> Vec<f64> {
+    (0..matrix.nrows()).flat_map(|i| matrix.row(i).iter().copied()).collect()
 }
 
 /// Replace scales that are [`NEGLIGIBLE`] beside the largest by 0.
@@ -457,255 +334,14 @@ fn without_negligible(scales: Vec<f64>) -> Vec<f64> {
     scales.into_iter().map(|scale| if scale > NEGLIGIBLE * largest { scale } else { 0.0 }).collect()
 }
 
-/// Rows over the bandwidth, and their targets.
-struct Rows {
-    rows: Mat<f64>,
-    targets: Mat<f64>,
-    weights: Option<Vec<f64>>,
-}
-
-impl Rows {
-    fn of(data: &Prepared, targets: MatRef<'_, f64>, rows: &[usize], sigma: f64) -> Self {
-        Self {
-            rows: Mat::from_fn(rows.len(), data.dim, |i, j| data.rows[rows[i] * data.dim + j] / sigma),
-            targets: Mat::from_fn(rows.len(), targets.ncols(), |i, t| targets[(rows[i], t)]),
-            weights: data.weights().gather(rows),
-        }
-    }
-
-    fn problem(&self, kernel: KernelKind) -> Problem<'_> {
-        let weights = Weights(self.weights.as_deref());
-        Problem { rows: self.rows.as_ref(), targets: self.targets.as_ref(), weights, kernel }
-    }
-}
-
-/// The rows of a search, and what is known of those held out.
-struct Split<'a> {
-    held: Rows,
-    learned: Rows,
-    /// Both.
-    all: Rows,
-    targets: Vec<&'a StandardTarget>,
-    /// The classes of those held out, if the targets are indicators.
-    of_held: Option<Vec<usize>>,
-}
-
-impl Split<'_> {
-    /// Return the rows held out, those to learn from and both, in this kernel.
-    fn problems(&self, kind: KernelKind) -> [Problem<'_>; 3] {
-        [&self.held, &self.learned, &self.all].map(|rows| rows.problem(kind))
-    }
-
-    /// Return the error that these of the rows held out make.
-    fn error(&self, errors: &[f64]) -> f64 {
-        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
-        if self.of_held.is_some() { mean } else { (mean / self.targets.len() as f64).sqrt() }
-    }
-
-    fn judge<'a>(&'a self, learned: &'a Problem<'a>, held: Option<&'a Problem<'a>>) -> Judge<'a> {
-        Judge { learned, held, targets: &self.targets, of_held: self.of_held.as_deref() }
-    }
-}
-
-/// Kernels compared.
-struct Compared {
-    /// That with the least error on the rows held out, and a place in it.
-    best: Option<(KernelKind, Measured)>,
-    errors: Vec<(KernelKind, f64)>,
-}
-
-struct Search<'a> {
-    landmarks: usize,
-    seed: u64,
-    observer: &'a dyn Observer,
-}
-
-impl Search<'_> {
-    /// Select landmarks in the metric of this transform, and choose the ridge.
-    fn start(
-        &self,
-        problem: &Problem<'_>,
-        held_out: Option<&Problem<'_>>,
-        transform: Transform,
-    ) -> Result<Measured, Error> {
-        let landmarks = self.select(problem, &transform)?;
-        let point = Point { transform, ridge: 0.0, landmarks };
-        point
-            .with_best_ridge(problem, held_out, ridge_grid())
-            .ok_or(Error(Cause::Regression { reason: CoreError::Ridge }))
-    }
-
-    /// Return one bandwidth in this kernel, and if they are wanted the scales that a descent from it, or from
-    /// `from`, leads to.
-    fn begin(
-        &self,
-        split: &Split<'_>,
-        kind: KernelKind,
-        from: Option<Measured>,
-        scales: bool,
-    ) -> Result<Vec<(Metric, Measured)>, Error> {
-        let [held, learned, _] = split.problems(kind);
-        let one = self.start(&learned, Some(&held), Transform::Scales(vec![1.0; learned.rows.ncols()]))?;
-        let from = from.unwrap_or_else(|| one.clone());
-        let mut begun = vec![(Metric::One, one)];
-        if scales {
-            begun.push((Metric::Scales, self.twice(&learned, Some(&held), &[from])?));
-        }
-        Ok(begun)
-    }
-
-    /// Compare the kernels. The others begin at the place of the first.
-    fn compare(
-        &self,
-        split: &Split<'_>,
-        (own, from): (KernelKind, &Measured),
-        scales: bool,
-    ) -> Result<Compared, Error> {
-        let others = KINDS.into_iter().filter(|&kind| kind != own).collect::<Vec<_>>();
-        let others = others.into_par_iter().map(|kind| {
-            let [held, learned, _] = split.problems(kind);
-            let start = self.start(&learned, Some(&held), from.point.transform.clone())?;
-            let moves = (Moves::Transform, STEPS_OF_KIND);
-            let found =
-                if scales { descend(&learned, Some(&held), &start, moves, self.observer)? } else { start };
-            Ok((kind, found))
-        });
-        // Another kernel may leave fewer independent rows.
-        let others: Vec<Result<(KernelKind, Measured), Error>> = others.collect();
-        self.advance()?;
-        let (mut best, mut of_all) = (None::<((KernelKind, Measured), Vec<f64>)>, Vec::new());
-        for (kind, found) in std::iter::once((own, from.clone())).chain(others.into_iter().flatten()) {
-            let [held, learned, _] = split.problems(kind);
-            let Some(errors) = split.judge(&learned, Some(&held)).errors(&found.point) else { continue };
-            of_all.push((kind, split.error(&errors)));
-            if best.as_ref().is_none_or(|(_, least)| is_lower(&errors, least, 0.0)) {
-                best = Some(((kind, found), errors));
-            }
-        }
-        Ok(Compared { best: best.map(|(best, _)| best), errors: of_all })
-    }
-
-    fn select(&self, problem: &Problem<'_>, transform: &Transform) -> Result<Mat<f64>, Error> {
-        let members = self.members(&transformed(problem, transform), problem.kernel, self.landmarks)?;
-        Ok(Mat::from_fn(members.len(), problem.rows.ncols(), |a, j| problem.rows[(members[a], j)]))
-    }
-
-    /// Select so many of these rows.
-    fn members(&self, data: &Prepared, kind: KernelKind, count: usize) -> Result<Vec<usize>, Error> {
-        let gram = Gram::new(data, KernelSpec { kind, sigma: 1.0 })?;
-        let silent = Silent(self.observer);
-        let task = Task { seed: self.seed, observer: &silent, ..Task::new(&gram, count) };
-        let selector: &dyn Selector = &RpCholesky::default();
-        let selection = run(selector, &task)?;
-        Ok(selection.landmarks.rows().unwrap_or_default().to_vec())
-    }
-
-    /// Return that of [`MULTIPLES`] of a transform with the least leave-one-out error of at most `most`
-    /// landmarks, which are selected anew in each. It leaves `asked` independent rows if any of them does.
-    fn multiplied(
-        &self,
-        problem: &Problem<'_>,
-        transform: &Transform,
-        asked: usize,
-        most: usize,
-    ) -> Result<Transform, Error> {
-        let ridges: Vec<f64> = ridge_grid().collect();
-        let mut best = (f64::INFINITY, transform.clone());
-        for multiple in MULTIPLES {
-            let candidate = transform.times(multiple);
-            let data = transformed(problem, &candidate);
-            // A map of low rank may leave fewer independent rows.
-            let Ok(members) = self.members(&data, problem.kernel, asked) else { continue };
-            let rows = members.iter().take(most);
-            let landmarks: Vec<f64> =
-                rows.flat_map(|&row| data.rows[row * data.dim..][..data.dim].to_vec()).collect();
-            let ground = data.ground(KernelSpec { kind: problem.kernel, sigma: 1.0 })?;
-            let mut features = features_of_points(&ground, &landmarks)?;
-            problem.weights.scale(features.transpose_mut());
-            let (_, error) = Axes::new(&features)?.best(problem.weighted_targets().as_ref(), &ridges)?;
-            if error < best.0 {
-                best = (error, candidate);
-            }
-            go_on(self.observer)?;
-        }
-        Ok(best.1)
-    }
-
-    /// Descend from each start, and again from the best place found, with landmarks selected anew there.
-    fn twice(
-        &self,
-        problem: &Problem<'_>,
-        held_out: Option<&Problem<'_>>,
-        starts: &[Measured],
-    ) -> Result<Measured, Error> {
-        let mut best: Option<Measured> = None;
-        let mut keep = |found: Measured| {
-            if best.as_ref().is_none_or(|best| found.held_out < best.held_out) {
-                best = Some(found);
-            }
-            best.clone()
-        };
-        let mut kept = None;
-        for start in starts {
-            kept = keep(descend(problem, held_out, start, (Moves::Transform, STEPS), self.observer)?);
-            self.advance()?;
-        }
-        // Where the metric leaves fewer independent rows than landmarks, those of the first descent stand.
-        if let Some(first) = &kept
-            && let Ok(again) = self.start(problem, held_out, first.point.transform.clone())
-        {
-            kept = keep(descend(problem, held_out, &again, (Moves::Transform, STEPS), self.observer)?);
-        }
-        self.advance()?;
-        kept.ok_or(Error(Cause::Regression { reason: CoreError::Ridge }))
-    }
-
-    /// Return the map of full rank with the least leave-one-out error of [`ROUNDS`] rounds of the average
-    /// gradient outer product: each takes its map from the gradients of the fit before, at the best multiple
-    /// of it. The start itself if no round has a finite error.
-    fn of_gradients(
-        &self,
-        problem: &Problem<'_>,
-        held_out: Option<&Problem<'_>>,
-        from: &Measured,
-    ) -> Result<Measured, Error> {
-        let (mut round, mut best) = (from.clone(), None::<Measured>);
-        for _ in 0..ROUNDS {
-            let Some(outer) = round.point.gradients(problem) else { break };
-            let map = round.point.transform.of_gradients(&outer)?;
-            let Ok(landmarks) = self.select(problem, &map) else { break };
-            let at = |factor: &f64| {
-                let point = Point { transform: map.times(*factor), ridge: 0.0, landmarks: landmarks.clone() };
-                point.with_best_ridge(problem, held_out, ridge_grid().step_by(2))
-            };
-            let Some(next) =
-                FACTORS.iter().filter_map(at).min_by(|one, other| one.left_out.total_cmp(&other.left_out))
-            else {
-                break;
-            };
-            if best.as_ref().is_none_or(|best| next.left_out < best.left_out) {
-                best = Some(next.clone());
-            }
-            round = next;
-            go_on(self.observer)?;
-        }
-        Ok(best.unwrap_or_else(|| from.clone()))
-    }
-
-    fn advance(&self) -> Result<(), Error> {
-        self.observer.advance(1);
-        go_on(self.observer)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{
-        Gram, LEARNING_ROWS, MULTIPLES, RpCholesky, Task, WIDEST_MAP, Weights, learn_metric, ranks, run,
-    };
-    use crate::data::prepared::{Prepared, StandardTarget};
+    use super::{LEARNING_ROWS, MULTIPLES, WIDEST_MAP, learn_metric, ranks};
+    use crate::approximation::gram::Gram;
+    use crate::data::{prepared::Prepared, prepared::StandardTarget, weights::Weights};
     use crate::error::{Cause, Error};
     use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
+    use crate::landmarks::{Task, methods::rpcholesky::RpCholesky, run};
     use crate::observer::NoObserver;
     use dpp_nystrom_core::Error as CoreError;
 

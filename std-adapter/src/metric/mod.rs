@@ -10,6 +10,8 @@
 mod descent;
 mod learn;
 mod objective;
+mod rows;
+mod search;
 mod transform;
 
 pub use learn::LearnedMetric;

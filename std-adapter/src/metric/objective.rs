@@ -22,6 +22,7 @@
 use crate::data::weights::Weights;
 use crate::kernel::{kind::KernelKind, native::Native};
 use crate::linalg::triangle::factor;
+use crate::regression::choose::scan::least;
 use dpp_nystrom_core::kernel::{Argument, Formula, Visit};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{
@@ -189,9 +190,8 @@ impl Problem<'_> {
     ) -> Option<f64> {
         let features = Features::of(self, rows, landmarks)?;
         let targets = self.weighted_targets();
-        let error = |ridge| Some((features.leave_out(targets.as_ref(), ridge)?.error, ridge));
-        let best = ridges.filter_map(error).min_by(|one, other| one.0.total_cmp(&other.0))?;
-        Some(best.1)
+        let error = |ridge| Some((ridge, features.leave_out(targets.as_ref(), ridge)?.error));
+        Some(least(ridges.filter_map(error))?.0)
     }
 
     /// Solve with these rows, transformed, and landmarks; `None` where the error is not finite.

@@ -7,15 +7,18 @@ use crate::landmarks::selector::Selector;
 use crate::metric::{MOST_LANDMARKS, ranks};
 use crate::model::{Model, export::Bits, export::Exported, export::exported::constants};
 use crate::observer::{Observer, Silent, go_on};
-use crate::pipeline::{Landmarks, Outcome, Params, fit_and_without, line::fit_line, tested::test};
-use crate::regression::{held_out::LeftOut, ridge::Ridge};
+use crate::pipeline::{
+    line::fit_line, outcome::Outcome, params::Landmarks, params::Params, regress::fit_and_without,
+    tested::Without, tested::test,
+};
+use crate::regression::{ridge::Ridge, rows::split::LeftOut, rows::split::Split};
 use dpp_nystrom_host::rng::{RngStream, stream};
 use rand::seq::index;
 use std::cmp::Ordering;
+use std::iter;
 
-/// The maximum number of rows on which models are compared, and the share of them that is held out.
+/// The maximum number of rows on which models are compared.
 const ROWS: usize = 5_120;
-const HELD_OUT: usize = 5;
 
 /// The minimum number of rows.
 const FEWEST: usize = 50;
@@ -136,84 +139,12 @@ pub fn fit_in_flash<'s>(
     let drawn = seen.len().min(ROWS);
     let rows = index::sample(&mut stream(params.seed, RngStream::Flash), seen.len(), drawn);
     let rows: Vec<usize> = rows.into_iter().map(|place| seen[place]).collect();
-    let splits =
-        (0..SPLITS).map(|part| Split::new(source, &rows, part)).collect::<Result<Vec<_>, Error>>()?;
+    let judges = (0..SPLITS).map(|part| Judge::new(source, &rows, part, params.seed));
+    let judges = judges.collect::<Result<Vec<_>, Error>>()?;
     let dim = source.columns().feature_names.len();
-    let search = Search { params, dim, fewest: splits[0].learned.len(), observer };
-
-    // In few bytes a single direction may have the most landmarks.
-    let single = (dim > 1).then_some(1);
-    let maps = single.into_iter().chain(ranks(dim)).map(|rank| Metric::Map(Some(rank)));
-    let learned = std::iter::once(Metric::Scales).chain(maps).filter(|_| params.kernel.has_bandwidth());
-    let learned: Vec<(Metric, bool)> = learned.flat_map(|metric| [(metric, false), (metric, true)]).collect();
-    let wanted = || std::iter::once((Metric::One, false)).chain(learned.iter().copied());
-    observer.begin("models", (learned.len() + 2 + 2 * QUANTISED + FINALISTS * (SPLITS - 1)) as u64);
-    let mut candidates = Vec::new();
-    for (metric, free) in wanted() {
-        candidates.extend(search.first(&splits[0], search.most(metric, None, free))?);
-    }
-    candidates.sort_by(Candidate::by_error);
-    let best: Vec<(Metric, bool)> = match candidates.is_empty() {
-        // Integers may fit where single precision does not.
-        true => wanted().collect(),
-        false => {
-            candidates.iter().take(QUANTISED).map(|candidate| (candidate.metric, candidate.free)).collect()
-        }
-    };
-    for (metric, free) in best {
-        for bits in [Bits::Sixteen, Bits::Eight] {
-            candidates.extend(search.first(&splits[0], search.most(metric, Some(bits), free))?);
-        }
-    }
-    let least = flash_bytes(KernelKind::Linear, None, [1, dim], Some(1));
-    let line = Candidate {
-        metric: Metric::Map(Some(1)),
-        quantise: None,
-        landmarks: 1,
-        free: false,
-        line: true,
-        bytes: least,
-        nrmse: f64::NAN,
-        parts: 1,
-    };
-    candidates.extend(search.first(&splits[0], Some(line).filter(|_| least <= params.bytes))?);
-    candidates.sort_by(Candidate::by_error);
-    for candidate in candidates.iter_mut().take(FINALISTS) {
-        let mut squares = candidate.nrmse.powi(2);
-        for split in &splits[1..] {
-            // What cannot be fitted to other rows is not chosen.
-            squares += search.error(split, *candidate)?.unwrap_or(f64::INFINITY).powi(2);
-        }
-        candidate.nrmse = (squares / SPLITS as f64).sqrt();
-        candidate.parts = SPLITS;
-    }
-    let finalists = candidates.len().min(FINALISTS);
-    candidates[..finalists].sort_by(Candidate::by_error);
-    observer.end();
-    for &chosen in candidates.iter().filter(|tried| tried.nrmse.is_finite()) {
-        let parts = left_out.as_ref().map_or(&[][..], |left_out| &left_out.parts);
-        let fitted = match chosen.line {
-            true => fit_line(source, params.ridge, params.seed, parts, observer),
-            false => {
-                let params = params.with(chosen.metric, chosen.landmarks, chosen.free);
-                fit_and_without(source, &params, left_out.as_ref().ok(), None, observer)
-            }
-        };
-        match fitted {
-            Ok((mut outcome, without)) => {
-                let as_device =
-                    |model: &Model, table: &Table| Exported::of(model, chosen.quantise)?.predict(table);
-                let left_out = left_out.as_ref().map_err(|reason| *reason);
-                test(&mut outcome, source, left_out, &without, &as_device, params.seed, observer)?;
-                outcome.fitted.model.quantise = chosen.quantise;
-                return Ok(InFlash { outcome, chosen, candidates });
-            }
-            // In the metric of all rows fewer may be independent; the next best is taken.
-            Err(Error(Cause::Landmarks { .. }) | Error(Cause::Metric { .. })) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(Error(Cause::Flash { bytes: params.bytes, least, features: dim }))
+    let search = Search { params, dim, judges, observer };
+    let candidates = search.candidates()?;
+    search.fit(source, candidates, left_out.as_ref().map_err(|reason| *reason))
 }
 
 impl Candidate {
@@ -223,41 +154,143 @@ impl Candidate {
     }
 }
 
-/// Rows held out, and the others.
-struct Split {
+/// Rows held out that judge models of the others.
+struct Judge {
     held: Table,
     learned: Prepared,
-    /// Of the target of the others.
+    /// The standard deviation of the target over the others.
     deviation: f64,
 }
 
-impl Split {
-    /// Hold out the given one of the parts of these rows.
-    fn new(source: &dyn RowSource, rows: &[usize], part: usize) -> Result<Self, Error> {
-        let many = rows.len() / HELD_OUT;
-        let (before, rest) = rows.split_at(part * many);
-        let (held, after) = rest.split_at(many);
-        let learned = source.gather(&[before, after].concat())?;
+impl Judge {
+    /// Hold out one of the parts of these rows. Rows of a group, or of a time, stay together if there are
+    /// enough of them.
+    fn new(source: &dyn RowSource, rows: &[usize], part: usize, seed: u64) -> Result<Self, Error> {
+        let split = Split::of(source, rows, part, seed).unwrap_or_else(|| Split::of_rows(rows, part));
+        let learned = source.gather(&split.learned)?;
         let deviation = learned.learnable()?.deviation;
-        Ok(Self { held: source.gather(held)?.into_table(), learned, deviation })
+        Ok(Self { held: source.gather(&split.held)?.into_table(), learned, deviation })
     }
 }
 
-/// What models are tried within.
+/// A comparison of models.
 struct Search<'a> {
     params: &'a FlashParams<'a>,
     dim: usize,
-    /// The number of rows that they are fitted to.
-    fewest: usize,
+    /// The first judges all models, and the others the best of them.
+    judges: Vec<Judge>,
     observer: &'a dyn Observer,
 }
 
 impl Search<'_> {
+    /// Return the metrics to try, and whether landmarks are free to move in them.
+    fn wanted(&self) -> Vec<(Metric, bool)> {
+        // In few bytes a single direction may have the most landmarks.
+        let single = (self.dim > 1).then_some(1);
+        let maps = single.into_iter().chain(ranks(self.dim)).map(|rank| Metric::Map(Some(rank)));
+        let learned = iter::once(Metric::Scales).chain(maps).filter(|_| self.params.kernel.has_bandwidth());
+        let learned = learned.flat_map(|metric| [(metric, false), (metric, true)]);
+        iter::once((Metric::One, false)).chain(learned).collect()
+    }
+
+    /// Return the models that fit, the first the one with the least error.
+    fn candidates(&self) -> Result<Vec<Candidate>, Error> {
+        let mut wanted = self.wanted();
+        let steps = wanted.len() + 1 + 2 * QUANTISED + FINALISTS * (self.judges.len() - 1);
+        self.observer.begin("models", steps as u64);
+        let mut candidates = Vec::new();
+        for &(metric, free) in &wanted {
+            candidates.extend(self.first(self.most(metric, None, free))?);
+        }
+        candidates.sort_by(Candidate::by_error);
+        // Integers may fit where single precision does not.
+        if !candidates.is_empty() {
+            let best = candidates.iter().take(QUANTISED);
+            wanted = best.map(|candidate| (candidate.metric, candidate.free)).collect();
+        }
+        for (metric, free) in wanted {
+            for bits in [Bits::Sixteen, Bits::Eight] {
+                candidates.extend(self.first(self.most(metric, Some(bits), free))?);
+            }
+        }
+        candidates.extend(self.first(Some(self.line()).filter(|line| line.bytes <= self.params.bytes))?);
+        candidates.sort_by(Candidate::by_error);
+        let finalists = candidates.len().min(FINALISTS);
+        for candidate in &mut candidates[..finalists] {
+            let mut squares = candidate.nrmse.powi(2);
+            for judge in &self.judges[1..] {
+                // What cannot be fitted to other rows is not chosen.
+                squares += self.error(judge, *candidate)?.unwrap_or(f64::INFINITY).powi(2);
+            }
+            candidate.nrmse = (squares / self.judges.len() as f64).sqrt();
+            candidate.parts = self.judges.len();
+        }
+        candidates[..finalists].sort_by(Candidate::by_error);
+        self.observer.end();
+        Ok(candidates)
+    }
+
+    /// Return ridge regression on the features themselves.
+    fn line(&self) -> Candidate {
+        Candidate {
+            metric: Metric::Map(Some(1)),
+            quantise: None,
+            landmarks: 1,
+            free: false,
+            line: true,
+            bytes: flash_bytes(KernelKind::Linear, None, [1, self.dim], Some(1)),
+            nrmse: f64::NAN,
+            parts: 1,
+        }
+    }
+
+    /// Fit the first candidate that can be fitted to all rows.
+    fn fit<'s>(
+        &self,
+        source: &'s dyn RowSource,
+        candidates: Vec<Candidate>,
+        left_out: Result<&LeftOut, &'static str>,
+    ) -> Result<InFlash<'s>, Error> {
+        let Self { params, observer, .. } = *self;
+        for &chosen in candidates.iter().filter(|tried| tried.nrmse.is_finite()) {
+            match self.fit_to(source, chosen, left_out.ok(), observer) {
+                Ok((mut outcome, without)) => {
+                    let as_device =
+                        |model: &Model, table: &Table| Exported::of(model, chosen.quantise)?.predict(table);
+                    test(&mut outcome, source, left_out, &without, &as_device, params.seed, observer)?;
+                    outcome.fitted.model.quantise = chosen.quantise;
+                    return Ok(InFlash { outcome, chosen, candidates });
+                }
+                // In the metric of all rows fewer may be independent; the next best is taken.
+                Err(Error(Cause::Landmarks { .. } | Cause::Metric { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error(Cause::Flash { bytes: params.bytes, least: self.line().bytes, features: self.dim }))
+    }
+
+    /// Fit a candidate.
+    fn fit_to<'s>(
+        &self,
+        source: &'s dyn RowSource,
+        candidate: Candidate,
+        left_out: Option<&LeftOut>,
+        observer: &dyn Observer,
+    ) -> Result<(Outcome<'s>, Vec<Without>), Error> {
+        let FlashParams { ridge, seed, .. } = *self.params;
+        if candidate.line {
+            let parts = left_out.map_or(&[][..], |left_out| &left_out.parts);
+            return fit_line(source, ridge, seed, parts, observer);
+        }
+        let params = self.params.with(candidate.metric, candidate.landmarks, candidate.free);
+        fit_and_without(source, &params, left_out, None, observer)
+    }
+
     /// Return the candidate with as many landmarks as fit, if one does.
     fn most(&self, metric: Metric, quantise: Option<Bits>, free: bool) -> Option<Candidate> {
         let Self { params, dim, .. } = *self;
         let bytes = |c: usize| flash_bytes(params.kernel, quantise, [c, dim], metric.rank());
-        let limit = if free { MOST_LANDMARKS } else { usize::MAX }.min(self.fewest / 4);
+        let limit = if free { MOST_LANDMARKS } else { usize::MAX }.min(self.judges[0].learned.len() / 4);
         let per_landmark = bytes(2).saturating_sub(bytes(1)).max(1);
         let fitting = params.bytes.checked_sub(bytes(1)).map(|left| 1 + left / per_landmark)?;
         // The bytes of a landmark are rounded up to words.
@@ -266,36 +299,26 @@ impl Search<'_> {
         Some(Candidate { metric, quantise, landmarks, free, line: false, bytes, nrmse: f64::NAN, parts: 1 })
     }
 
-    /// Return a candidate with its error on the rows held out of a split, if there is one that can be fitted.
-    fn first(&self, split: &Split, candidate: Option<Candidate>) -> Result<Option<Candidate>, Error> {
+    /// Return a candidate with its error by the first judge, if there is one that can be fitted.
+    fn first(&self, candidate: Option<Candidate>) -> Result<Option<Candidate>, Error> {
         let Some(candidate) = candidate else { return Ok(None) };
-        let error = self.error(split, candidate)?;
+        let error = self.error(&self.judges[0], candidate)?;
         Ok(error.map(|nrmse| Candidate { nrmse, ..candidate }))
     }
 
     /// Return the error on the rows held out, as the exported model predicts them.
-    fn error(&self, split: &Split, candidate: Candidate) -> Result<Option<f64>, Error> {
-        let Self { params, observer, .. } = *self;
-        let Candidate { metric, landmarks, free, .. } = candidate;
-        let silent = Silent(observer);
-        let fitted = match candidate.line {
-            true => fit_line(&split.learned, params.ridge, params.seed, &[], &silent),
-            false => {
-                fit_and_without(&split.learned, &params.with(metric, landmarks, free), None, None, &silent)
-            }
-        };
-        observer.advance(1);
-        go_on(observer)?;
+    fn error(&self, judge: &Judge, candidate: Candidate) -> Result<Option<f64>, Error> {
+        let fitted = self.fit_to(&judge.learned, candidate, None, &Silent(self.observer));
+        self.observer.advance(1);
+        go_on(self.observer)?;
         // A map of low rank may leave fewer independent rows than landmarks; a wide kernel may be too coarse
         // for integers.
         match fitted.and_then(|(outcome, _)| Exported::of(&outcome.fitted.model, candidate.quantise)) {
             Ok(exported) => {
-                let error = split.held.root_mean_square(&exported.predict(&split.held)?);
-                Ok(Some(error / split.deviation))
+                let error = judge.held.root_mean_square(&exported.predict(&judge.held)?);
+                Ok(Some(error / judge.deviation))
             }
-            Err(Error(Cause::Landmarks { .. }) | Error(Cause::Metric { .. }) | Error(Cause::Export(_))) => {
-                Ok(None)
-            }
+            Err(Error(Cause::Landmarks { .. } | Cause::Metric { .. } | Cause::Export(_))) => Ok(None),
             Err(error) => Err(error),
         }
     }

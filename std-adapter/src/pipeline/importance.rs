@@ -9,13 +9,11 @@
 //! feature of the columns in their place. `R` is at most [`MOST_ROWS`], and so small that about [`WORK`]
 //! kernel values are computed, but at least [`FEWEST_ROWS`].
 
-use crate::data::{
-    prepared::Prepared, scaler::Scaler, scaler::standardised, targets::class_of, weights::Weights,
-};
+use crate::data::{prepared::Prepared, scaler::Scaler, scaler::standardised, weights::Weights};
 use crate::error::Error;
-use crate::model::classes::log_probability;
 use crate::model::{Coefficients, Importance, Importances, Model, PERMUTATIONS};
 use crate::observer::{Observer, go_on};
+use crate::regression::head::Head;
 use dpp_nystrom_core::TRIES;
 use dpp_nystrom_core::kernel::{Argument, ChosenKernel};
 use dpp_nystrom_host::rng::{RngStream, stream};
@@ -51,14 +49,14 @@ const WORK: usize = 1_000_000;
 /// measure.
 const LEAST_ERROR: f64 = 1e-9;
 
-/// Measure the importance of each column on the rows left out. `temperature` is that of classes. `None` if
-/// there is no error, or it is not finite.
+/// Measure the importance of each column on the rows left out, by the loss of a head and the temperature of
+/// its classes. `None` if there is no error, or it is not finite.
 ///
 /// # Errors
 /// Those of the kernels; `ErrorKind::Cancelled`.
 pub(super) fn importances(
     tested: &Tested<'_>,
-    temperature: Option<f64>,
+    judged: (Head, Option<f64>),
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Option<Importances>, Error> {
@@ -70,7 +68,7 @@ pub(super) fn importances(
     let count = tested.rows.len().min((WORK / of_row).clamp(FEWEST_ROWS, MOST_ROWS));
     let rows: Vec<usize> = (0..count).map(|at| at * tested.rows.len() / count).collect();
     observer.begin("importances", columns.len() as u64);
-    let sample = Sample::of(tested, &rows, &models, temperature);
+    let sample = Sample::of(tested, &rows, &models, judged);
     let error = sample.error(None);
     let mut random = stream(seed, RngStream::Permutations);
     let mut order: Vec<usize> = (0..count).collect();
@@ -161,13 +159,20 @@ struct Sample<'a> {
     /// The targets in their units, and what divides their residuals.
     targets: Vec<Vec<f64>>,
     deviations: Vec<f64>,
+    head: Head,
     /// The class of each row, and the temperature.
-    classes: Option<(Vec<usize>, f64)>,
+    classes: Vec<usize>,
+    temperature: f64,
     weights: Vec<f64>,
 }
 
 impl<'a> Sample<'a> {
-    fn of(tested: &'a Tested<'_>, rows: &[usize], models: &'a [Sums<'a>], temperature: Option<f64>) -> Self {
+    fn of(
+        tested: &'a Tested<'_>,
+        rows: &[usize],
+        models: &'a [Sums<'a>],
+        (head, temperature): (Head, Option<f64>),
+    ) -> Self {
         let data = &tested.rows;
         let model_of: Vec<usize> = rows.iter().map(|&row| tested.model_of(row)).collect();
         let raw: Vec<&[f64]> =
@@ -197,9 +202,9 @@ impl<'a> Sample<'a> {
             scaled,
             targets: rows.iter().map(target).collect(),
             deviations: data.targets().map(|target| target.deviation).collect(),
-            classes: temperature.map(|temperature| {
-                (rows.iter().map(|&row| class_of(&data.further, row)).collect(), temperature)
-            }),
+            head,
+            classes: head.classes(data, rows),
+            temperature: temperature.unwrap_or(1.0),
             weights: rows.iter().map(|&row| Weights(data.weights.as_deref()).at(row)).collect(),
         }
     }
@@ -229,16 +234,13 @@ impl<'a> Sample<'a> {
             total += self.weights[row] * self.loss(row, &outputs);
         }
         let mean = total / self.weights.iter().sum::<f64>();
-        if self.classes.is_some() { mean } else { mean.sqrt() }
+        self.head.error(mean)
     }
 
     fn loss(&self, row: usize, outputs: &[f64]) -> f64 {
-        if let Some((classes, temperature)) = &self.classes {
-            return -log_probability(outputs, classes[row], *temperature);
-        }
         let residuals = outputs.iter().zip(&self.targets[row]).zip(&self.deviations);
-        let squares = residuals.map(|((output, target), deviation)| ((output - target) / deviation).powi(2));
-        squares.sum::<f64>() / outputs.len() as f64
+        let residuals = residuals.map(|((output, target), deviation)| (output - target) / deviation);
+        self.head.loss(outputs, residuals, self.classes[row], self.temperature)
     }
 
     /// Replace the terms of features by those of another row.
@@ -267,7 +269,7 @@ impl<'a> Sample<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Sample, Sums};
+    use super::{Head, Sample, Sums};
     use crate::data::source::RowSource;
     use crate::kernel::{kind::KernelKind, metric::Metric, params::KernelParams};
     use crate::landmarks::methods::rpcholesky::RpCholesky;
@@ -301,7 +303,7 @@ mod tests {
             let tested = Tested { rows: own, stretches: vec![(&model, count)] };
             let models = [Sums::of(&model).unwrap()];
             let places: Vec<usize> = (0..count).collect();
-            let sample = Sample::of(&tested, &places, &models, None);
+            let sample = Sample::of(&tested, &places, &models, (Head::Values, None));
             let order: Vec<usize> = (0..count).map(|at| (7 * at + 3) % count).collect();
             for features in [0..1, 2..3, 1..3] {
                 let mut permuted = tested.rows.rows.clone();

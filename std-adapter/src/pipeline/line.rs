@@ -7,7 +7,7 @@ use crate::kernel::{kind::KernelKind, precision::Precision, spec::KernelSpec};
 use crate::landmarks::selection::Selection;
 use crate::model::{AnyCoefficients, Coefficients, Model};
 use crate::observer::Observer;
-use crate::pipeline::{Outcome, Selected, tested::Without};
+use crate::pipeline::{outcome::Outcome, select::Selected, tested::Without};
 use crate::regression::{FitParams, fit as regression, ridge::Ridge};
 use std::mem;
 use std::time::Instant;

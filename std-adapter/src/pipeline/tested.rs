@@ -12,12 +12,11 @@
 
 use crate::data::{prepared::Prepared, source::RowSource, table::input::Table};
 use crate::error::Error;
-use crate::model::{Model, TestError};
+use crate::model::Model;
 use crate::observer::Observer;
-use crate::pipeline::Outcome;
 use crate::pipeline::importance::{Tested, importances};
-use crate::regression::class_errors::{Classed, class_errors};
-use crate::regression::held_out::{HeldOut, LeftOut, estimate, root, share};
+use crate::pipeline::outcome::Outcome;
+use crate::regression::{choose::held_out::HeldOut, head::Head, rows::split::LeftOut};
 use std::ops::Range;
 
 /// A model of the rows without a fold.
@@ -44,11 +43,11 @@ pub(super) fn test(
     observer: &dyn Observer,
 ) -> Result<(), Error> {
     let left_out = match left_out {
-        Ok(left_out) if !without.is_empty() => left_out,
-        Ok(_) => {
-            outcome.untested = Some("the other rows alone determine no weights");
-            return Ok(());
-        }
+        Ok(_) if without.is_empty() => Err("the other rows alone determine no weights"),
+        left_out => left_out,
+    };
+    let left_out = match left_out {
+        Ok(left_out) => left_out,
         Err(reason) => {
             outcome.untested = Some(reason);
             return Ok(());
@@ -72,38 +71,19 @@ pub(super) fn test(
         outputs.extend(predict(model, &table(&tested.rows, begin..end))?);
         begin = end;
     }
-    let model = &mut outcome.fitted.model;
-    let targets: Vec<_> = tested.rows.targets().collect();
-    let own = |row: usize| &outputs[row * targets.len()..(row + 1) * targets.len()];
-    let test_error = if model.classifier.is_some() {
-        let standard = |row: usize| {
-            own(row).iter().zip(&targets).map(|(output, target)| (output - target.mean) / target.deviation)
-        };
-        let standard: Vec<f64> = (0..numbers.len()).flat_map(standard).collect();
-        let Classed { errors, losses, wrong, .. } = class_errors(standard, &tested.rows, seed)?;
-        outcome.fitted.class_errors = Some(errors);
-        estimate(&wrong, &tested.rows).zip(estimate(&losses, &tested.rows)).map(|(wrong, log_loss)| {
-            let error = share(wrong, numbers.len());
-            TestError { rows: numbers.len() as u64, error, log_loss: Some(log_loss) }
-        })
-    } else {
-        let square = |row: usize| {
-            let residuals = own(row)
-                .iter()
-                .zip(&targets)
-                .map(|(output, target)| (output - target.mean) / target.deviation - target.values[row]);
-            residuals.map(|residual| residual * residual).sum::<f64>() / targets.len() as f64
-        };
-        let squares: Vec<f64> = (0..numbers.len()).map(square).collect();
-        let error = estimate(&squares, &tested.rows).map(root);
-        error.map(|error| TestError { rows: numbers.len() as u64, error, log_loss: None })
-    };
+    let head = Head::of(&source.columns());
+    let (test_error, class_errors) = head.test(&outputs, &tested.rows, seed)?;
+    if class_errors.is_some() {
+        outcome.fitted.class_errors = class_errors;
+    }
     if test_error.is_none() {
         outcome.untested = Some("the rows left out are of one group");
     }
+    let model = &mut outcome.fitted.model;
     model.test_error = test_error;
     let temperature = model.classifier.as_ref().map(|classifier| classifier.temperature);
-    model.importances = importances(&tested, temperature, seed, observer)?;
+    model.importances = importances(&tested, (head, temperature), seed, observer)?;
+    let targets: Vec<_> = tested.rows.targets().collect();
     let value =
         |row: usize| targets.iter().map(move |target| target.mean + target.deviation * target.values[row]);
     let targets = (0..numbers.len()).flat_map(value).collect();
@@ -136,7 +116,7 @@ pub(super) mod tests {
     use crate::landmarks::tolerance::{Criterion, Tolerance};
     use crate::observer::NoObserver;
     use crate::pipeline::{FlashParams, Landmarks, Params, fit, fit_in_flash};
-    use crate::regression::{held_out::LeftOut, ridge::Ridge};
+    use crate::regression::{ridge::Ridge, rows::split::LeftOut};
 
     /// Rows of three features, of which the target depends on two, and noise.
     pub(in crate::pipeline) fn rows(count: usize) -> Prepared {

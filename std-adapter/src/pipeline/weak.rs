@@ -4,8 +4,8 @@ use crate::data::{prepared::Prepared, source::RowSource};
 use crate::error::Error;
 use crate::model::{Estimate, Importance};
 use crate::observer::Observer;
-use crate::pipeline::{Landmarks, Params, fit};
-use crate::regression::held_out::LeftOut;
+use crate::pipeline::{params::Landmarks, params::Params, regress::fit};
+use crate::regression::rows::split::LeftOut;
 
 /// Columns of small importance, and the errors of fits with them and without.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +82,7 @@ mod tests {
     use crate::landmarks::methods::rpcholesky::RpCholesky;
     use crate::observer::NoObserver;
     use crate::pipeline::tested::tests::{params, rows};
-    use crate::regression::held_out::LeftOut;
+    use crate::regression::rows::split::LeftOut;
 
     /// Neither the columns nor the errors by which they go depend on the rows on which the test error is
     /// measured.

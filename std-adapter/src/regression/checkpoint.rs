@@ -25,7 +25,7 @@ use crate::framed_file::{Frame, FrameProblem, Length};
 use crate::kernel::precision::Precision;
 use crate::kernel::spec::KernelSpec;
 use crate::regression::{
-    accumulator::Accumulator, folds::Deal, input::Input, params::FitParams, ridge::Ridge,
+    params::FitParams, ridge::Ridge, rows::accumulator::Accumulator, rows::folds::Deal, rows::input::Input,
 };
 use dpp_nystrom_core::{RidgeRegression, Scalar};
 use dpp_nystrom_host::atomic_file::write_whole;
@@ -102,17 +102,18 @@ const PARTS: [&str; 9] = [
 struct Key([u32; PARTS.len()]);
 
 impl Key {
-    /// Nothing is left out by `..` here: what a regression takes besides must be given a place before this
-    /// compiles. With the ridge given, the parts are folds only if some are `left_out`.
+    /// `calibrated` is whether the head is. Nothing is left out by `..` here: what a regression takes besides
+    /// must be given a place before this compiles. With the ridge given, the parts are folds only if some are
+    /// `left_out`.
     fn of<T: Scalar>(
         source: &dyn RowSource,
         input: &Input<'_, T>,
         params: FitParams,
-        left_out: &[u8],
+        (calibrated, left_out): (bool, &[u8]),
     ) -> Self {
         let FitParams { kernel: KernelSpec { kind, sigma }, ridge, precision, seed } = params;
         // The source's checksum is that of its rows and targets; the kernel is that of the parameters.
-        let Input { rows: _, dim, targets, held_out, weights, deal, landmarks, kernel: _ } = input;
+        let Input { rows: _, dim, targets, weights, deal, landmarks, kernel: _ } = input;
         let folds = match deal {
             Deal::Rows => (0, 0),
             // Which class a row has is among the targets, and its weight is below.
@@ -130,7 +131,7 @@ impl Key {
             digest(&env!("CARGO_PKG_VERSION")),
             digest(&(source.checksum(), source.len(), dim, targets.outputs())),
             digest(&weights.0),
-            digest(&(folds, held_out, left_out)),
+            digest(&(folds, calibrated, left_out)),
             digest(&(precision == Precision::F32)),
             digest(&(kind, sigma)),
             crc32fast::hash(&landmarks.collect::<Vec<_>>()),
@@ -169,15 +170,15 @@ pub(crate) struct Rounds<'s> {
 
 impl<'s> Rounds<'s> {
     /// Check this source and write this checkpoint, which belongs to the regression of this input of the
-    /// source, and to those without each of the folds `left_out`.
+    /// source with a head that is calibrated or not, and to those without each of the folds `left_out`.
     pub(crate) fn new<T: Scalar>(
         source: &'s dyn RowSource,
         checkpoint: Option<&'s mut Checkpoint>,
         input: &Input<'_, T>,
         params: FitParams,
-        left_out: &[u8],
+        (calibrated, left_out): (bool, &[u8]),
     ) -> Self {
-        let key = || Key::of(source, input, params, left_out);
+        let key = || Key::of(source, input, params, (calibrated, left_out));
         let kept = |checkpoint| Kept { checkpoint, key: key(), written: Instant::now() };
         Self { source: Some(source), checkpoint: checkpoint.map(kept) }
     }
@@ -288,7 +289,7 @@ mod tests {
     use crate::error::{Cause, Error, checkpoint::CheckpointProblem};
     use crate::kernel::{kind::KernelKind, precision::Precision, spec::KernelSpec};
     use crate::observer::NoObserver;
-    use crate::regression::{fit::fit_without, input::Input, params::FitParams, ridge::Ridge};
+    use crate::regression::{fit::fit_without, params::FitParams, ridge::Ridge, rows::input::Input};
     use dpp_nystrom_host::heap::RidgeHeap;
     use std::time::{Duration, Instant};
 
@@ -347,7 +348,7 @@ mod tests {
         const ROUND: usize = 4;
         let data = data(ROWS);
         let params = PARAMS;
-        let input = Input::of(&data, &[0.5, -0.5], params.kernel.build().unwrap()).unwrap();
+        let input = Input::of(&data, &data.rows, &[0.5, -0.5], params.kernel).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let mut checkpoint = Checkpoint::new(folder.path().join("c"), Duration::ZERO);
         for (rows, parts, rounds, taken) in [
@@ -372,13 +373,13 @@ mod tests {
             for part in &mut left {
                 (0..rows).for_each(|row| part.add(&[1.0, f64::from(row)], 0.5).unwrap());
             }
-            let key = Key::of(&data, &input, params, &[]);
+            let key = Key::of(&data, &input, params, (false, &[]));
             let kept = Kept { checkpoint: &mut checkpoint, key, written: Instant::now() };
             kept.write(rounds as usize, &left[..parts]).unwrap();
 
             let mut heap = RidgeHeap::new(2).unwrap();
             let mut accumulators = [heap.regression(2, 1).unwrap()];
-            let mut resumed = Rounds::new(&data, Some(&mut checkpoint), &input, params, &[]);
+            let mut resumed = Rounds::new(&data, Some(&mut checkpoint), &input, params, (false, &[]));
             let seen = |rounds: usize| rounds.saturating_mul(ROUND).min(ROWS);
             match resumed.resume(&mut accumulators, seen) {
                 Ok(found) => assert!(taken && found as u64 == rounds, "{rows} {parts} {rounds}"),

@@ -47,8 +47,8 @@ use crate::kernel::spec::KernelSpec;
 use crate::model::trained::AnyCoefficients;
 use crate::observer::Observer;
 use crate::regression::{
-    accumulator::Accumulator, blocked_qr::Block, fit::Fitted, fit::assemble, folds::FOLDS, regress::conclude,
-    ridge::Ridge, robust::Aggregate,
+    fit::Fitted, fit::assemble, ridge::Ridge, rows::accumulator::Accumulator, rows::blocked_qr::Block,
+    rows::folds::FOLDS, solve::robust::Aggregate, solve::solution::conclude,
 };
 use dpp_nystrom_core::{
     BytesProblem, Error as CoreError, GroundSet, Landmarks, Nystrom, Points, digest, state_bytes,

@@ -1,20 +1,17 @@
 //! Fitting a model to a source of rows and landmarks.
 
 use crate::approximation::landmark_set::LandmarkSet;
-use crate::data::{
-    columns::Columns, columns::RowSlices, source::Order, source::RowSource, targets::TargetRows,
-    weights::Weights,
-};
+use crate::data::{columns::Columns, columns::RowSlices, source::Order, source::RowSource};
 use crate::error::{Cause, Error};
 use crate::kernel::{precision::Precision, spec::KernelSpec};
+use crate::model::confidence::Confidence;
 use crate::model::trained::{AnyCoefficients, Coefficients, Model, Output};
-use crate::model::{classes::Classifier, confidence::Confidence};
 use crate::observer::Observer;
 use crate::regression::{
-    checkpoint::Checkpoint, checkpoint::Rounds, class_errors::ClassErrors, class_errors::Classed,
-    class_errors::class_errors, folds::Deal, input::Input, params::FitParams, regress::Quality,
-    regress::Regression, regress::WithoutFold, regress::cross_validate, regress::regress_without,
-    ridge::Ridge,
+    checkpoint::Checkpoint, checkpoint::Rounds, head::Head, head::class_errors::ClassErrors,
+    params::FitParams, ridge::Ridge, rows::input::Input, solve::parts::Asked, solve::regress::cross_validate,
+    solve::regress::regress, solve::solution::Quality, solve::solution::Regression,
+    solve::solution::WithoutFold,
 };
 use dpp_nystrom_core::Scalar;
 use dpp_nystrom_host::simd::lane::Lane;
@@ -85,19 +82,18 @@ pub(crate) fn fit_without(
         unweighted(source, "a checkpoint")?;
     }
     source.expect(Order::Sequential);
-    let slices = source.slices();
-    let precision = if let Some(RowSlices::F32(..)) = slices { Precision::F32 } else { params.precision };
-    let params = FitParams { precision, ..params };
-    match (slices, precision) {
+    let fit = Fit { source, landmarks, params, left_out };
+    match (source.slices(), params.precision) {
         (Some(RowSlices::F64(rows, _)), Precision::F64) => {
-            fit_in(source, rows, landmarks, params, left_out, checkpoint, observer, AnyCoefficients::F64)
+            fit.of_rows(rows, checkpoint, observer, AnyCoefficients::F64)
         }
         (Some(RowSlices::F64(rows, _)), Precision::F32) => {
             let rows: Vec<f32> = rows.iter().map(|&value| value as f32).collect();
-            fit_in(source, &rows, landmarks, params, left_out, checkpoint, observer, AnyCoefficients::F32)
+            fit.of_rows(&rows, checkpoint, observer, AnyCoefficients::F32)
         }
         (Some(RowSlices::F32(rows, _)), _) => {
-            fit_in(source, rows, landmarks, params, left_out, checkpoint, observer, AnyCoefficients::F32)
+            let params = FitParams { precision: Precision::F32, ..params };
+            Fit { params, ..fit }.of_rows(rows, checkpoint, observer, AnyCoefficients::F32)
         }
         (None, _) => Err(Error(Cause::NoTarget)),
     }
@@ -111,54 +107,74 @@ pub(crate) fn unweighted(source: &dyn RowSource, what: &'static str) -> Result<(
     if source.weights().is_some() { Err(Error(Cause::Unweighted { what })) } else { Ok(()) }
 }
 
-/// [`fit_without`] of rows in the precision `T`.
-#[expect(clippy::too_many_arguments, reason = "those of a fit, its rows and their precision")]
-fn fit_in<T: Lane + RealField>(
-    source: &dyn RowSource,
-    rows: &[T],
-    landmarks: &LandmarkSet,
+/// What a fit takes besides its rows in some precision.
+struct Fit<'a> {
+    source: &'a dyn RowSource,
+    landmarks: &'a LandmarkSet,
     params: FitParams,
-    left_out: &[u8],
-    checkpoint: Option<&mut Checkpoint>,
-    observer: &dyn Observer,
-    coefficients: fn(Coefficients<T>) -> AnyCoefficients,
-) -> Result<Fitted, Error> {
-    let FitParams { kernel, ridge, precision: _, seed } = params;
-    let columns = source.columns();
-    let points = landmarks.features(source)?;
-    let points: Vec<T> = points.iter().map(|&value| T::from_f64(value)).collect();
-    let input = Input {
-        rows,
-        dim: columns.width(),
-        targets: TargetRows::of(source)?,
-        held_out: columns.classes.is_some(),
-        weights: Weights(source.weights()),
-        deal: Deal::of(source),
-        landmarks: &points,
-        kernel: kernel.build()?,
-    };
-    let mut rounds = Rounds::new(source, checkpoint, &input, params, left_out);
-    let fitted = regress_without(input, &ridge.into(), seed, &mut rounds, (true, left_out), observer);
-    // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
-    source.check()?;
-    let numbers = landmarks.rows().unwrap_or_default().iter().map(|&row| source.row_number(row) as u64);
-    let numbers: Vec<u64> = numbers.collect();
-    let mut fitted = fitted?;
-    let (held_out, without) = (fitted.held_out.take(), mem::take(&mut fitted.without));
-    let mut model = assemble(&columns, source.len() as u64, &points, &numbers, fitted, kernel, coefficients)?;
-    model.without = without
-        .into_iter()
-        .map(|WithoutFold { fold, ridge, weights }| {
+    left_out: &'a [u8],
+}
+
+impl Fit<'_> {
+    /// Fit to rows in the precision `T`, which `coefficients` names.
+    fn of_rows<T: Lane + RealField>(
+        &self,
+        rows: &[T],
+        checkpoint: Option<&mut Checkpoint>,
+        observer: &dyn Observer,
+        coefficients: fn(Coefficients<T>) -> AnyCoefficients,
+    ) -> Result<Fitted, Error> {
+        let Self { source, landmarks, params, left_out } = *self;
+        let FitParams { kernel, ridge, seed, .. } = params;
+        let columns = source.columns();
+        let head = Head::of(&columns);
+        let points = points(source, landmarks)?;
+        let input = Input::of(source, rows, &points, kernel)?;
+        let mut rounds = Rounds::new(source, checkpoint, &input, params, (head.is_calibrated(), left_out));
+        let asked = Asked { head, seed, measured: true, left_out };
+        let fitted = regress(input, &ridge.into(), asked, &mut rounds, observer);
+        // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
+        source.check()?;
+        let numbers = landmarks.rows().unwrap_or_default().iter().map(|&row| source.row_number(row) as u64);
+        let numbers: Vec<u64> = numbers.collect();
+        let mut fitted = fitted?;
+        let (held_out, without) = (fitted.held_out.take(), mem::take(&mut fitted.without));
+        let rows = source.len() as u64;
+        let mut found = assemble(&columns, rows, &points, &numbers, fitted, kernel, coefficients)?;
+        let without = without.into_iter().map(|WithoutFold { fold, ridge, weights }| {
             let weights: Vec<f64> = weights.iter().map(|weight| weight.to_f64()).collect();
-            (fold, model.model.with_weights(ridge, &weights))
-        })
-        .collect();
-    if let (Some(held_out), Some(classes)) = (held_out, columns.classes) {
-        let Classed { errors, temperature, .. } = class_errors(held_out, source, seed)?;
-        model.class_errors = Some(errors);
-        model.model.classifier = Some(Classifier { classes, temperature });
+            (fold, found.model.with_weights(ridge, &weights))
+        });
+        found.without = without.collect();
+        if let Some(held_out) = held_out {
+            found.calibrate(head, held_out, source, seed)?;
+        }
+        Ok(found)
     }
-    Ok(model)
+}
+
+impl Fitted {
+    /// Calibrate the head of the model by outputs for rows that had no part in them ([`Head::calibrate`]).
+    ///
+    /// # Errors
+    /// `ErrorKind::Data` for an output that is not finite.
+    pub(crate) fn calibrate(
+        &mut self,
+        head: Head,
+        outputs: Vec<f64>,
+        source: &dyn RowSource,
+        seed: u64,
+    ) -> Result<(), Error> {
+        if let Some((errors, classifier)) = head.calibrate(outputs, source, seed)? {
+            (self.class_errors, self.model.classifier) = (Some(errors), Some(classifier));
+        }
+        Ok(())
+    }
+}
+
+/// Return the landmarks as points in the precision `T`.
+fn points<T: Scalar>(source: &dyn RowSource, landmarks: &LandmarkSet) -> Result<Vec<T>, Error> {
+    Ok(landmarks.features(source)?.iter().map(|&value| T::from_f64(value)).collect())
 }
 
 /// Return the root mean squared error in 10-fold cross-validation, in standard deviations of the target.
@@ -176,23 +192,16 @@ pub(crate) fn validation_error(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<f64, Error> {
-    source.columns().learnable()?;
     source.expect(Order::Sequential);
-    let points = landmarks.features(source)?;
-    let (dim, ridges) = (source.width(), ridge.candidates());
-    let (targets, deal, held_out) = (TargetRows::of(source)?, Deal::of(source), false);
-    let weights = Weights(source.weights());
+    let ridges = ridge.candidates();
     let quality = match source.slices() {
         Some(RowSlices::F64(rows, _)) => {
-            let (landmarks, kernel) = (&points[..], kernel.build()?);
-            let input = Input { rows, dim, targets, held_out, weights, deal, landmarks, kernel };
-            cross_validate(input, ridges, seed, observer)
+            let points = points(source, landmarks)?;
+            cross_validate(Input::of(source, rows, &points, kernel)?, ridges, seed, observer)
         }
         Some(RowSlices::F32(rows, _)) => {
-            let landmarks: Vec<f32> = points.iter().map(|&value| value as f32).collect();
-            let (landmarks, kernel) = (&landmarks[..], kernel.build()?);
-            let input = Input { rows, dim, targets, held_out, weights, deal, landmarks, kernel };
-            cross_validate(input, ridges, seed, observer)
+            let points = points(source, landmarks)?;
+            cross_validate(Input::of(source, rows, &points, kernel)?, ridges, seed, observer)
         }
         None => return Err(Error(Cause::NoTarget)),
     };

@@ -15,7 +15,9 @@ use crate::kernel::{
     kind::KernelKind, spec::KernelSpec,
 };
 use crate::observer::{Named, Observer, go_on};
-use crate::regression::{fit::validation_error, leave_one_out::Axes, ridge::Ridge};
+use crate::regression::{
+    choose::leave_one_out::Axes, choose::scan::Scan, fit::validation_error, ridge::Ridge,
+};
 use dpp_nystrom_core::{Error as CoreError, Matrix, kernel::Kernel};
 use dpp_nystrom_host::heap::Heap;
 use dpp_nystrom_host::rng::{RngStream, stream};
@@ -42,9 +44,6 @@ const FLAT: f64 = 1.02;
 
 /// The number of values compared in the second stage.
 const COMPARED: usize = 4;
-
-/// The smallest multiple of the median distance that is tried if rows are dependent under larger ones.
-const LEAST: f64 = 1.0 / 64.0;
 
 /// The landmarks of [`choose_bandwidth`].
 const LANDMARKS: usize = 100;
@@ -188,66 +187,6 @@ impl Search<'_> {
     }
 }
 
-/// Bandwidths, in multiples of the median distance, with their errors, in ascending order. An error is
-/// infinite where there is no fit.
-#[derive(Debug, Default)]
-pub struct Scan {
-    tried: Vec<(f64, f64)>,
-}
-
-impl Scan {
-    /// Add a bandwidth with its error; NaN counts as infinite.
-    pub fn add(&mut self, multiple: f64, error: f64) {
-        let place = self.tried.partition_point(|&(other, _)| other < multiple);
-        self.tried.insert(place, (multiple, if error.is_nan() { f64::INFINITY } else { error }));
-    }
-
-    /// Return the place of the least error, and that of its neighbour with the lesser error.
-    fn bracket(&self) -> Option<(usize, Option<usize>)> {
-        let error = |at: usize| self.tried.get(at).map_or(f64::INFINITY, |&(_, error)| error);
-        let finite = |at: &usize| error(*at).is_finite();
-        let by_error = |one: &usize, other: &usize| error(*one).total_cmp(&error(*other));
-        let best = (0..self.tried.len()).filter(finite).min_by(by_error)?;
-        let neighbours = [best.wrapping_sub(1), best + 1];
-        Some((best, neighbours.into_iter().filter(finite).min_by(by_error)))
-    }
-
-    /// Return the bandwidth with the least error.
-    pub(crate) fn best(&self) -> Option<f64> {
-        self.bracket().map(|(best, _)| self.tried[best].0)
-    }
-
-    /// Return the bandwidth nearest to the median distance whose error is within a factor of the least.
-    fn nearest_to_median(&self, factor: f64) -> Option<f64> {
-        let least = self.tried.iter().map(|tried| tried.1).fold(f64::INFINITY, f64::min);
-        let near = self.tried.iter().filter(|(_, error)| error.is_finite() && *error <= factor * least);
-        near.map(|tried| tried.0).min_by(|one, other| one.ln().abs().total_cmp(&other.ln().abs()))
-    }
-
-    /// Return the next bandwidth outside, if the best is at an end.
-    pub(crate) fn beyond(&self) -> Option<f64> {
-        let (best, _) = self.bracket()?;
-        let (multiple, _) = self.tried[best];
-        match best {
-            0 => Some(multiple / 2.0),
-            _ if best + 1 == self.tried.len() => Some(multiple * 2.0),
-            _ => None,
-        }
-    }
-
-    /// Return the next bandwidth to try: outside if the best is at an end, else between it and its better
-    /// neighbour.
-    pub fn finer(&self) -> Option<f64> {
-        let (best, neighbour) = self.bracket()?;
-        self.beyond().or(neighbour.map(|at| (self.tried[best].0 * self.tried[at].0).sqrt()))
-    }
-
-    /// Return the next smaller bandwidth, where none of those tried has an error.
-    fn smaller(&self) -> Option<f64> {
-        self.tried.first().map(|(multiple, _)| multiple / 2.0).filter(|&multiple| multiple >= LEAST)
-    }
-}
-
 /// A small regression for any bandwidth, from distances that are computed once.
 struct Sketch<'a> {
     /// A column for each, weighted.
@@ -296,13 +235,14 @@ impl<'a> Sketch<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{COMPARED, LEAST, Scan, Search, Sketch, median_of};
+    use super::{COMPARED, Search, Sketch, median_of};
     use crate::approximation::features::features_of_points;
     use crate::data::{prepared::Prepared, table::input::Table, weights::normalised};
     use crate::error::{Cause, Error};
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
     use crate::observer::NoObserver;
-    use crate::regression::{leave_one_out::Axes, ridge::Ridge};
+    use crate::regression::choose::scan::LEAST;
+    use crate::regression::{choose::leave_one_out::Axes, ridge::Ridge};
     use dpp_nystrom_core::Error as CoreError;
 
     fn waves(rows: usize) -> Prepared {
@@ -398,36 +338,5 @@ mod tests {
             let cancelled = search.best(|_, _| Err(Error(Cause::Cancelled)));
             assert!(matches!(cancelled, Err(Error(Cause::Cancelled))));
         });
-    }
-
-    #[test]
-    fn where_errors_hardly_differ_the_nearest_to_the_median_is_first() {
-        let mut scan = Scan::default();
-        assert_eq!(scan.nearest_to_median(1.5), None);
-        for (multiple, error) in [(0.25, f64::INFINITY), (0.5, 1.4), (1.0, 1.6), (4.0, 1.3), (16.0, 1.0)] {
-            scan.add(multiple, error);
-        }
-        assert_eq!(
-            [1.0, 1.35, 1.5, 2.0].map(|factor| scan.nearest_to_median(factor)),
-            [16.0, 4.0, 0.5, 1.0].map(Some)
-        );
-    }
-
-    #[test]
-    fn the_next_bandwidth_is_outside_or_between() {
-        let scan = |errors: &[(f64, f64)]| {
-            let mut scan = Scan::default();
-            errors.iter().for_each(|&(multiple, error)| scan.add(multiple, error));
-            (scan.best(), scan.beyond(), scan.finer())
-        };
-        let none = f64::INFINITY;
-        assert_eq!(scan(&[]), (None, None, None));
-        assert_eq!(scan(&[(1.0, none), (2.0, f64::NAN)]), (None, None, None));
-        assert_eq!(scan(&[(2.0, 3.0), (1.0, 2.0)]), (Some(1.0), Some(0.5), Some(0.5)));
-        assert_eq!(scan(&[(2.0, 1.0), (1.0, 2.0)]), (Some(2.0), Some(4.0), Some(4.0)));
-        assert_eq!(scan(&[(1.0, 2.0), (4.0, 1.0), (16.0, 3.0)]), (Some(4.0), None, Some(2.0)));
-        // Beyond the best there is no fit: the optimum is not outside.
-        assert_eq!(scan(&[(1.0, 2.0), (4.0, 1.0), (16.0, none)]), (Some(4.0), None, Some(2.0)));
-        assert_eq!(scan(&[(4.0, 1.0), (16.0, none)]), (Some(4.0), Some(2.0), Some(2.0)));
     }
 }

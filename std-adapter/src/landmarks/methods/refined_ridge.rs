@@ -1,7 +1,7 @@
 //! The landmarks of `refined`, exchanged while the prediction error of ridge regression decreases.
 //!
 //! The prediction error is the leave-one-out error on the given rows and targets
-//! ([`crate::regression::leave_one_out`]), over at most 8,192 of them, drawn once. A sixteenth of the
+//! ([`crate::regression::choose::leave_one_out`]), over at most 8,192 of them, drawn once. A sixteenth of the
 //! landmarks is taken at a time, at least one. For each such block at least 48 candidates are drawn, and as
 //! many as it has landmarks: a third uniformly, a third in proportion to their residuals given the other
 //! landmarks, and a third in proportion to their squared leave-one-out residuals. Each landmark of the block
@@ -30,7 +30,9 @@ use crate::landmarks::{
 };
 use crate::linalg::{eigen::PARTS, triangle::factor};
 use crate::observer::{Observer, go_on};
-use crate::regression::{leave_one_out::Axes, leave_one_out::Fitted, leave_one_out::Pool, ridge_grid};
+use crate::regression::{
+    choose::leave_one_out::Axes, choose::leave_one_out::Fitted, choose::leave_one_out::Pool, ridge_grid,
+};
 use dpp_nystrom_core::{GroundSet, Random};
 use dpp_nystrom_host::heap::Heap;
 use dpp_nystrom_host::rng::{RngStream, stream};
@@ -390,7 +392,7 @@ mod tests {
     use crate::data::{Prepared, table::input::Table, weights::normalised};
     use crate::kernel::{KernelKind, KernelSpec};
     use crate::observer::NoObserver;
-    use crate::regression::leave_one_out::{Axes, Fitted};
+    use crate::regression::choose::leave_one_out::{Axes, Fitted};
     use dpp_nystrom_host::rng::{RngStream, stream};
     use dpp_nystrom_host::simd::{InLanes, Lanes};
     use faer::MatRef;

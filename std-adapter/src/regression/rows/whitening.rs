@@ -41,6 +41,12 @@ impl<T: Lane + RealField> Columns<T> {
         MatMut::from_column_major_slice_mut(&mut self.numbers, self.rows, self.rank)
     }
 
+    /// Copy to `f64`, a row for each row.
+    pub(crate) fn wide(&self) -> Mat<f64> {
+        let view = self.view();
+        Mat::from_fn(self.rows, self.rank, |i, k| view[(i, k)].to_f64())
+    }
+
     /// Return the sums of the squares in each row.
     pub(crate) fn squares(&self) -> Vec<f64> {
         let mut sums = vec![0.0; self.rows];
@@ -82,5 +88,17 @@ impl<'m, 'a, 'g, T: Lane + RealField> Whitening<'m, 'a, 'g, T> {
     /// Replace `k_C(x)` by `φ(x) = L⁻¹ k_C(x)`.
     pub(crate) fn whiten(&self, columns: &mut Columns<T>) {
         solve_lower_triangular_in_place(self.lower.as_ref(), columns.view_mut().transpose_mut(), Par::Seq);
+    }
+    /// Return `φ(x)` of each of these rows.
+    ///
+    /// # Errors
+    /// `ErrorKind::Memory`.
+    pub(crate) fn features<'r>(
+        &self,
+        rows: impl ExactSizeIterator<Item = &'r [T]>,
+    ) -> Result<Mat<f64>, Error> {
+        let mut columns = self.kernel_values(rows)?;
+        self.whiten(&mut columns);
+        Ok(columns.wide())
     }
 }

@@ -1,23 +1,9 @@
-//! Rows that are left out of all choices of a fit, and the error on them.
+//! Errors of rows that are held out, with their standard errors.
 
-use crate::data::source::{Partition, RowSource};
+use crate::data::source::Partition;
+use crate::data::source::RowSource;
 use crate::data::{prepared::Prepared, weights::Weights};
 use crate::model::Estimate;
-use crate::regression::{FOLDS, folds::Deal};
-use std::collections::BTreeSet;
-
-/// The minimum number of rows of which some are left out.
-const FEWEST: usize = 20;
-
-/// Folds are left out until they have so many rows and groups; at most [`MOST_PARTS`], so that seven tenths
-/// are left to choose by.
-const WANTED_ROWS: usize = 120;
-const WANTED_GROUPS: usize = 3;
-const MOST_PARTS: usize = 3;
-
-/// The maximum number of rows of a fold that are predicted: their standard error is below 1 % of an error
-/// with normal residuals.
-const MOST_ROWS: usize = 1 << 14;
 
 /// Rows, and what models predict that had no part in them.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,61 +15,6 @@ pub struct HeldOut {
     pub targets: Vec<f64>,
     /// The outputs for them.
     pub outputs: Vec<f64>,
-}
-
-/// The folds that are left out: the last ones, so that in time order they are the latest.
-#[derive(Clone, Debug)]
-pub(crate) struct LeftOut {
-    /// The fold of each row.
-    folds: Vec<u8>,
-    /// Those that are left out, at least one.
-    pub(crate) parts: Vec<u8>,
-}
-
-impl LeftOut {
-    /// Choose folds of a source: those of a [`fit`](crate::regression::fit) with this seed. `Err` says why
-    /// there are none.
-    pub(crate) fn of(source: &dyn RowSource, seed: u64) -> Result<Self, &'static str> {
-        let rows = source.len();
-        if rows < FEWEST {
-            return Err("there are fewer than 20 rows");
-        }
-        if source.columns().scaler.map.is_some() {
-            return Err("the rows are mapped");
-        }
-        let folds: Vec<u8> = Deal::of(source).folds(rows, seed).collect();
-        let mut sizes = [0; FOLDS];
-        folds.iter().for_each(|&fold| sizes[usize::from(fold)] += 1);
-        let (mut parts, mut left_out, mut groups) = (Vec::new(), 0, BTreeSet::new());
-        for fold in (0..FOLDS as u8).rev().filter(|&fold| sizes[usize::from(fold)] > 0) {
-            let own = (0..rows).filter(|&row| folds[row] == fold);
-            let is_enough = match source.partition() {
-                Partition::Groups(of_rows) => {
-                    groups.extend(own.map(|row| of_rows[row]));
-                    groups.len() >= WANTED_GROUPS
-                }
-                _ => true,
-            };
-            parts.push(fold);
-            left_out += sizes[usize::from(fold)];
-            if (left_out >= WANTED_ROWS && is_enough) || parts.len() == MOST_PARTS {
-                break;
-            }
-        }
-        Ok(Self { folds, parts })
-    }
-
-    /// Return the rows of a fold, at most [`MOST_ROWS`] of them, evenly spaced.
-    pub(crate) fn rows(&self, fold: u8) -> Vec<usize> {
-        let rows: Vec<usize> = (0..self.folds.len()).filter(|&row| self.folds[row] == fold).collect();
-        let stride = rows.len().div_ceil(MOST_ROWS).max(1);
-        rows.into_iter().step_by(stride).collect()
-    }
-
-    /// Return the rows of all folds that are not left out: those that choices may see.
-    pub(crate) fn seen(&self) -> Vec<usize> {
-        (0..self.folds.len()).filter(|&row| !self.parts.contains(&self.folds[row])).collect()
-    }
 }
 
 /// Estimate a mean over rows by their weights, with its standard error: rows of one group, or of a stretch of
@@ -139,7 +70,7 @@ pub(crate) fn share(found: Estimate, rows: usize) -> Estimate {
 
 #[cfg(test)]
 mod tests {
-    use super::{LeftOut, estimate, root, share, student};
+    use super::{estimate, root, share, student};
     use crate::data::prepared::Prepared;
     use crate::model::Estimate;
 
@@ -194,28 +125,5 @@ mod tests {
         let none = share(Estimate { value: 0.0, standard_error: 0.0 }, 30);
         assert!((none.standard_error - (2.0_f64 / 34.0 * 32.0 / 34.0 / 34.0).sqrt()).abs() < 1e-12);
         assert_eq!(share(Estimate { value: 0.5, standard_error: 0.2 }, 30).standard_error, 0.2);
-    }
-
-    #[test]
-    fn the_latest_rows_are_left_out_and_more_tenths_of_few() {
-        let in_time = Prepared { in_time: true, ..rows(4_000) };
-        let left_out = LeftOut::of(&in_time, 0).unwrap();
-        assert_eq!(left_out.parts, [9]);
-        assert_eq!(left_out.rows(9), (3_600..4_000).collect::<Vec<_>>());
-        assert_eq!(left_out.seen(), (0..3_600).collect::<Vec<_>>());
-        assert_eq!(LeftOut::of(&rows(700), 0).unwrap().parts, [9, 8]);
-        let few = LeftOut::of(&rows(100), 0).unwrap();
-        assert_eq!((few.parts.len(), few.seen().len()), (3, 70));
-        assert!(LeftOut::of(&rows(19), 0).is_err());
-        // Twelve groups of a thousand rows: at least three of them are left out.
-        let groups = Prepared { groups: Some((0..12_000).map(|row| row % 12).collect()), ..rows(12_000) };
-        let left_out = LeftOut::of(&groups, 0).unwrap();
-        let of_rows = groups.groups.as_ref().unwrap();
-        let mut own: Vec<u32> =
-            left_out.parts.iter().flat_map(|&fold| left_out.rows(fold)).map(|row| of_rows[row]).collect();
-        own.sort_unstable();
-        own.dedup();
-        assert!((3..5).contains(&own.len()), "{own:?}");
-        assert!(left_out.seen().iter().all(|&row| !own.contains(&of_rows[row])));
     }
 }

@@ -1,169 +1,37 @@
-//! The full pipeline: source, kernel, landmarks, regression, model.
-//!
-//! [`fit`] runs all of it, [`select`] stops after the landmarks, and [`fit_batches`] fits to rows that are
-//! read in batches where they are stored. The command line, the cluster and [`Nystroem`](crate::Nystroem) set
-//! the parameters and report results.
+//! The first half of a pipeline: metric, bandwidth and landmarks.
 
-mod flash;
-mod importance;
-mod line;
-mod tested;
-mod weak;
-
-use crate::approximation::{
-    curve::CurvePoint, errors::TraceError, errors::trace_error_of_points, gram::Gram,
-    landmark_set::LandmarkSet,
-};
-use crate::data::{
-    columns::RowSlices, prepared::Prepared, source::Order, source::RowSource, table::input::Table,
-};
+use crate::approximation::{curve::CurvePoint, gram::Gram, landmark_set::LandmarkSet};
+use crate::data::{columns::RowSlices, prepared::Prepared, source::Order, source::RowSource};
 use crate::error::{Cause, Error};
 use crate::kernel::{
     bandwidth::Sigma, metric::Metric, params::KernelParams, params::Kinds, precision::Precision,
     spec::KernelSpec,
 };
 use crate::landmarks::{
-    chain::select_with, methods::auto::Auto, procedure::Procedure, selection::Selection, selector::RowAccess,
-    selector::Selector, selector::Task, selector::run, tolerance::Criterion, tolerance::Tolerance,
-    tolerance::fewest,
+    chain::select_with, procedure::Procedure, selection::Selection, selector::RowAccess, selector::Task,
+    selector::run, tolerance::Criterion, tolerance::fewest,
 };
-pub use crate::metric::LearnedMetric;
-use crate::metric::learn_metric;
-use crate::model::Model;
+use crate::metric::{LearnedMetric, learn_metric};
 use crate::observer::Observer;
+use crate::pipeline::params::{Landmarks, Params};
+use crate::pipeline::trace::{MeasuredError, trace_error};
 use crate::regression::{
-    checkpoint::Checkpoint, class_errors::Classed, class_errors::class_errors, distributed::BatchSource,
-    distributed::FitSpec, fit as regression, fit::Fitted, fit::unweighted, fit::validation_error,
-    held_out::HeldOut, held_out::LeftOut, params::FitParams, regress::LARGE, ridge::Ridge,
+    distributed::FitSpec, fit::unweighted, fit::validation_error, ridge::Ridge, rows::split::LeftOut,
     sigma_search::ChosenBandwidth, sigma_search::Search, sigma_search::choose_bandwidth,
     sigma_search::without_validation,
 };
-use dpp_nystrom_core::{Error as CoreError, Points};
+use dpp_nystrom_core::Points;
 use dpp_nystrom_host::simd::lane::Lane;
-pub use flash::{Candidate, FlashParams, InFlash, fit_in_flash, flash_bytes};
 use std::borrow::Cow;
-use std::mem;
 use std::time::Instant;
-use tested::{Without, test};
-pub use weak::{WeakColumns, weak_columns};
-
-/// The maximum number of rows on which the trace error of rows outside memory is measured. The standard error
-/// is below half a per cent of the standard deviation over rows.
-pub(crate) const MEASURED_ROWS: usize = 1 << 16;
-
-/// The maximum number of landmarks where none is given.
-const USUAL: usize = 100;
-
-/// The landmarks to select.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Landmarks {
-    /// The usual number: that of [`with_usual`].
-    #[default]
-    Usual,
-    /// This number of landmarks.
-    Count(usize),
-    /// The fewest landmarks whose error is within a tolerance.
-    Within(Tolerance),
-    /// These rows of the source.
-    Rows(Vec<usize>),
-    /// This number of points, at most 100. They begin as rows, and move together with the metric: the
-    /// selector is not used.
-    Free(usize),
-}
-
-/// The parameters of a pipeline. The default is what happens when nothing is said, on the command line, in
-/// Python and in [`LandmarkRidge`](crate::LandmarkRidge): the usual number of landmarks, selected by
-/// [`Auto`], under [`KernelParams::usual`], with a cross-validated ridge.
-#[derive(Clone, Debug)]
-pub struct Params<'a> {
-    /// The kernel, and how its bandwidth is chosen.
-    pub kernel: KernelParams,
-    /// The landmarks to select.
-    pub landmarks: Landmarks,
-    /// How they are selected.
-    pub selector: &'a dyn Selector,
-    /// The ridge γ of the regression.
-    pub ridge: Ridge,
-    /// The precision; for a row store, that of the store is used.
-    pub precision: Precision,
-    /// The random seed.
-    pub seed: u64,
-}
-
-impl Default for Params<'_> {
-    fn default() -> Self {
-        Self {
-            kernel: KernelParams::usual(),
-            landmarks: Landmarks::Usual,
-            selector: &Auto::USUAL,
-            ridge: Ridge::CrossValidated,
-            precision: Precision::F64,
-            seed: 0,
-        }
-    }
-}
-
-/// Run with the usual number of landmarks among `rows` rows: a quarter of them, and at most 100. Where fewer
-/// rows are independent under the kernel, run again with as many as are.
-///
-/// ```
-/// use dpp_nystrom::pipeline::with_usual;
-///
-/// assert_eq!(with_usual(5_000, Ok)?, 100);
-/// assert_eq!(with_usual(90, Ok)?, 22);
-/// # Ok::<(), dpp_nystrom::Error>(())
-/// ```
-///
-/// # Errors
-/// Those of `run`.
-pub fn with_usual<A>(rows: usize, mut run: impl FnMut(usize) -> Result<A, Error>) -> Result<A, Error> {
-    let mut count = (rows / 4).clamp(1, USUAL);
-    loop {
-        match run(count) {
-            Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { rank, .. } }))
-                if (1..count).contains(&rank) =>
-            {
-                count = rank;
-            }
-            done => return done,
-        }
-    }
-}
-
-impl Params<'_> {
-    /// Run with what is left open decided for a source: the number of landmarks, and whether kernels are
-    /// compared.
-    fn settled<A>(
-        &self,
-        source: &dyn RowSource,
-        mut run: impl FnMut(&Params<'_>) -> Result<A, Error>,
-    ) -> Result<A, Error> {
-        let is_classes = source.columns().classes.is_some();
-        let with = |count| self.kernel.settled(count, is_classes);
-        match &self.landmarks {
-            Landmarks::Usual => {
-                let mut kernel = None;
-                with_usual(source.len(), |count| {
-                    let kernel = *kernel.get_or_insert_with(|| with(count));
-                    run(&Params { kernel, landmarks: Landmarks::Count(count), ..self.clone() })
-                })
-            }
-            &Landmarks::Count(count) | &Landmarks::Free(count) => {
-                run(&Params { kernel: with(count), ..self.clone() })
-            }
-            Landmarks::Rows(rows) => run(&Params { kernel: with(rows.len()), ..self.clone() }),
-            Landmarks::Within(_) => run(&Params { kernel: with(0), ..self.clone() }),
-        }
-    }
-}
 
 /// Selected landmarks and the resolved parameters.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Selected<'s> {
-    source: &'s dyn RowSource,
+    pub(super) source: &'s dyn RowSource,
     /// The rows used, if they were read into memory.
-    memory: Option<Cow<'s, Prepared>>,
+    pub(super) memory: Option<Cow<'s, Prepared>>,
     /// The kernel with its bandwidth.
     pub kernel: KernelSpec,
     /// The metric, if one was learned: the rows of [`source`](Self::source) are in it.
@@ -210,7 +78,7 @@ impl Selected<'_> {
 
     /// Return the rows that a learned metric was chosen by, and their outputs in standard deviations of the
     /// targets.
-    fn judged(&self) -> Option<&(Vec<usize>, Vec<f64>)> {
+    pub(super) fn judged(&self) -> Option<&(Vec<usize>, Vec<f64>)> {
         self.metric.as_ref().filter(|learned| learned.metric != Metric::One)?.held_out.as_ref()
     }
 
@@ -221,23 +89,6 @@ impl Selected<'_> {
     pub fn trace_error(&self, seed: u64) -> Result<MeasuredError, Error> {
         trace_error(self.source(), &self.selection.landmarks, self.kernel, seed)
     }
-}
-
-/// A model and the landmarks it is fitted on.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Outcome<'s> {
-    /// The landmarks.
-    pub selected: Selected<'s>,
-    /// The model.
-    pub fitted: Fitted,
-    /// Duration of the regression in seconds.
-    pub fit_seconds: f64,
-    /// The rows that no choice has seen, on which the [test error](crate::Model::test_error) was measured,
-    /// and what models predict that had no part in them.
-    pub held_out: Option<HeldOut>,
-    /// Why there is no test error, if there is none.
-    pub untested: Option<&'static str>,
 }
 
 /// Choose the bandwidth and select landmarks.
@@ -263,7 +114,7 @@ pub fn select<'s>(
 }
 
 /// [`select`], where all that is chosen by targets is chosen by the rows that are not left out.
-fn select_among<'s>(
+pub(super) fn select_among<'s>(
     source: &'s dyn RowSource,
     params: &Params<'_>,
     left_out: Option<&LeftOut>,
@@ -413,12 +264,12 @@ fn select_from<'s>(
 }
 
 /// Whether landmarks are rows by their numbers, which are not selected.
-fn names_rows(params: &Params<'_>) -> bool {
+pub(super) fn names_rows(params: &Params<'_>) -> bool {
     matches!(params.landmarks, Landmarks::Rows(_)) || params.selector.fixed().is_some()
 }
 
 /// Whether targets decide on the bandwidth or the landmarks.
-fn chooses_by_targets(params: &Params<'_>) -> bool {
+pub(super) fn chooses_by_targets(params: &Params<'_>) -> bool {
     let by_landmarks = match &params.landmarks {
         Landmarks::Usual | Landmarks::Count(_) => params.selector.needs().target,
         Landmarks::Within(tolerance) => {
@@ -531,7 +382,7 @@ const LEARNED_METRIC: &str = "a learned metric";
 const TOLERANCE: &str = "a tolerance";
 
 /// Return what requires the rows in memory, if anything does.
-fn in_memory(source: &dyn RowSource, params: &Params<'_>) -> Option<String> {
+pub(super) fn in_memory(source: &dyn RowSource, params: &Params<'_>) -> Option<String> {
     source.slices()?;
     if params.kernel.metric != Metric::One {
         return Some(LEARNED_METRIC.to_owned());
@@ -543,145 +394,6 @@ fn in_memory(source: &dyn RowSource, params: &Params<'_>) -> Option<String> {
         (Landmarks::Count(_), RowAccess::Sample(most)) if source.len() > most => None,
         (Landmarks::Usual | Landmarks::Count(_), _) => Some(params.selector.reader()),
     }
-}
-
-/// Select landmarks and fit ridge regression on them to all rows.
-///
-/// The [test error](Model::test_error) is measured on a tenth of the rows that no choice has seen, and so are
-/// the [importances](Model::importances) of columns: metric, kernel, bandwidth and landmarks are chosen by
-/// the other rows where targets decide on them, and the error is that of a model of the other rows. The ridge
-/// and the weights of the model are then those of all rows. With fewer than 1,200 rows two or three tenths
-/// are left out of the choices, and each has weights of the other nine.
-///
-/// # Errors
-/// Those of [`select`] and of [`crate::regression::fit`].
-pub fn fit<'s>(
-    source: &'s dyn RowSource,
-    params: &Params<'_>,
-    mut checkpoint: Option<&mut Checkpoint>,
-    observer: &dyn Observer,
-) -> Result<Outcome<'s>, Error> {
-    source.columns().learnable()?;
-    params.settled(source, |params| fit_settled(source, params, checkpoint.as_deref_mut(), observer))
-}
-
-fn fit_settled<'s>(
-    source: &'s dyn RowSource,
-    params: &Params<'_>,
-    checkpoint: Option<&mut Checkpoint>,
-    observer: &dyn Observer,
-) -> Result<Outcome<'s>, Error> {
-    let left_out = left_out(source, params);
-    let (mut outcome, without) =
-        fit_and_without(source, params, left_out.as_ref().ok(), checkpoint, observer)?;
-    let predict = |model: &Model, table: &Table| model.predict_table(table);
-    let left_out = left_out.as_ref().map_err(|reason| *reason);
-    test(&mut outcome, source, left_out, &without, &predict, params.seed, observer)?;
-    Ok(outcome)
-}
-
-/// Return the rows that no choice is to see, or why all are seen.
-fn left_out(source: &dyn RowSource, params: &Params<'_>) -> Result<LeftOut, &'static str> {
-    let in_place = source.as_prepared().is_none() && in_memory(source, params).is_none();
-    if chooses_by_targets(params) && (in_place || names_rows(params)) {
-        return Err("the bandwidth or the landmarks are chosen by the targets of all rows");
-    }
-    if let (Ridge::Value(_), Landmarks::Count(LARGE..)) = (params.ridge, &params.landmarks) {
-        return Err("so many landmarks with a given ridge are fitted without folds, to save memory");
-    }
-    let left_out = LeftOut::of(source, params.seed)?;
-    match params.landmarks {
-        Landmarks::Count(count) if chooses_by_targets(params) && count > left_out.seen().len() => {
-            Err("there are more landmarks than rows that are not left out")
-        }
-        _ => Ok(left_out),
-    }
-}
-
-/// Choose by the rows that are not left out, and fit a model to all rows, and one to the rows without each
-/// fold that is left out.
-fn fit_and_without<'s>(
-    source: &'s dyn RowSource,
-    params: &Params<'_>,
-    left_out: Option<&LeftOut>,
-    checkpoint: Option<&mut Checkpoint>,
-    observer: &dyn Observer,
-) -> Result<(Outcome<'s>, Vec<Without>), Error> {
-    let KernelParams { metric, kinds, .. } = params.kernel;
-    let is_learned =
-        metric != Metric::One || kinds == Kinds::Any || matches!(params.landmarks, Landmarks::Free(_));
-    let unseen = left_out.filter(|_| is_learned || chooses_by_targets(params));
-    let selected = select_among(source, params, unseen, observer)?;
-    let folds = left_out.map_or(&[][..], |left_out| &left_out.parts);
-    let begin = Instant::now();
-    let Selected { kernel, precision, .. } = selected;
-    let fit_params = FitParams { kernel, ridge: params.ridge, precision, seed: params.seed };
-    let landmarks = &selected.selection.landmarks;
-    let mut fitted =
-        regression::fit_without(selected.source(), landmarks, fit_params, folds, checkpoint, observer)?;
-    // Rows that the metric was learned on are predicted too well, also without their fold.
-    if let (Some((rows, outputs)), Some(classifier)) = (selected.judged(), &mut fitted.model.classifier) {
-        let held = source.gather(rows)?;
-        let Classed { errors, temperature, .. } = class_errors(outputs.clone(), &held, params.seed)?;
-        fitted.class_errors = Some(errors);
-        classifier.temperature = temperature;
-    }
-    let scales = selected.metric.as_ref().and_then(LearnedMetric::inverse_length_scales);
-    fitted.model.scales = scales.map(<[f64]>::to_vec);
-    fitted.model.recipe = source.recipe().filter(|recipe| !recipe.is_plain()).cloned();
-    let without = mem::take(&mut fitted.without);
-    let without = without.into_iter().map(|(fold, model)| Without { fold, model }).collect();
-    let fit_seconds = begin.elapsed().as_secs_f64();
-    Ok((Outcome { selected, fitted, fit_seconds, held_out: None, untested: None }, without))
-}
-
-/// [`fit`] to rows that are read in batches: landmarks are selected from the source's sample, and rows are
-/// accumulated where they are stored.
-///
-/// # Errors
-/// Those of [`select`] and of the source.
-pub fn fit_batches<'s>(
-    source: &'s dyn BatchSource,
-    params: &Params<'_>,
-    observer: &dyn Observer,
-) -> Result<Outcome<'s>, Error> {
-    let columns = source.columns();
-    columns.single("a fit to rows in several places")?;
-    let selected = select(source, params, observer)?;
-    let begin = Instant::now();
-    let spec = selected.fit_spec(params.ridge, params.seed)?;
-    let folds = source.accumulate(&spec, observer)?;
-    let fitted = spec.conclude(&folds, params.ridge, &columns.name, observer)?;
-    let fit_seconds = begin.elapsed().as_secs_f64();
-    let untested = Some("the rows are in several places");
-    Ok(Outcome { selected, fitted, fit_seconds, held_out: None, untested })
-}
-
-/// The trace error over a source, measured on all rows or estimated from a sample.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MeasuredError {
-    /// Over all rows: measured, or extrapolated from a sample.
-    pub of_all: TraceError,
-    /// The number of rows it was measured on.
-    pub rows: usize,
-}
-
-/// Measure the trace error of landmarks over a source: over all rows in memory, or over 65,536 rows of a row
-/// store.
-///
-/// # Errors
-/// `ErrorKind::Landmarks`, `ErrorKind::Memory`, and errors of the source.
-pub fn trace_error(
-    source: &dyn RowSource,
-    landmarks: &LandmarkSet,
-    kernel: KernelSpec,
-    seed: u64,
-) -> Result<MeasuredError, Error> {
-    let points = landmarks.features(source)?;
-    let measured = source.sample(MEASURED_ROWS, seed)?;
-    let TraceError { error, fraction } = trace_error_of_points(&measured.ground(kernel)?, &points)?;
-    let error = error * (source.len() as f64 / measured.len() as f64);
-    Ok(MeasuredError { of_all: TraceError { error, fraction }, rows: measured.len() })
 }
 
 /// Select landmarks among all rows of a source in place, in the precision in which they are stored.

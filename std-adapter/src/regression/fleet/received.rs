@@ -1,6 +1,6 @@
 //! A state of a device as it was received.
 
-use crate::regression::accumulator::Accumulator;
+use crate::regression::rows::accumulator::Accumulator;
 use dpp_nystrom_core::Origin;
 
 /// A state that was read, and where it comes from.

@@ -16,7 +16,8 @@ use crate::error::Error;
 use crate::linalg::eigen::product;
 use crate::model::confidence::{Confidence, DEVIATIONS};
 use crate::regression::{
-    cross_validation::Triangle, input::Input, leave_one_out::BLOCK, whitening::Columns, whitening::Whitening,
+    choose::leave_one_out::BLOCK, rows::input::Input, rows::triangle::Triangle, rows::whitening::Columns,
+    rows::whitening::Whitening,
 };
 use dpp_nystrom_core::kernel::Kernel;
 use dpp_nystrom_core::{Landmarks, RidgeRegression, Solved};
@@ -56,18 +57,14 @@ struct Sample<'s, 'm, 'a, 'g, T> {
 impl<T: Lane + RealField> Sample<'_, '_, '_, '_, T> {
     /// Measure the rows at these places.
     fn measure(&self, places: &[usize]) -> Result<Vec<Row>, Error> {
-        let Input { rows, dim, targets, kernel, weights, .. } = self.input;
-        let row = |place: usize| &rows[place * dim..(place + 1) * dim];
+        let Input { targets, kernel, weights, .. } = self.input;
+        let row = |place: usize| self.input.row(place);
         let mut phi = self.whitening.kernel_values(places.iter().map(|&place| row(place)))?;
-        let wide = |columns: &Columns<T>| {
-            let view = columns.view();
-            Mat::from_fn(view.nrows(), view.ncols(), |i, k| view[(i, k)].to_f64())
-        };
         let of_kernel = Mat::from_fn(self.weights.len(), 1, |k, _| self.weights[k].to_f64());
-        let predicted = product(wide(&phi).as_ref(), of_kernel.as_ref());
+        let predicted = product(phi.wide().as_ref(), of_kernel.as_ref());
         self.whitening.whiten(&mut phi);
         let explained = phi.squares();
-        let mut leverages = wide(&phi);
+        let mut leverages = phi.wide();
         solve_lower_triangular_in_place(
             self.triangle.transpose(),
             leverages.as_mut().transpose_mut(),
@@ -157,13 +154,13 @@ pub(crate) fn measure<T: Lane + RealField>(
     ridge: f64,
     weights: &[T],
 ) -> Result<Option<Confidence>, Error> {
-    let Input { rows, dim, targets, .. } = input;
+    let targets = input.targets;
     let rank = landmarks.len();
     let Some(penalised) = Triangle::of(regression)?.penalised(ridge) else { return Ok(None) };
     let rows_learned = regression.effective_rows();
     let solved =
         Solved { penalty: ridge * rows_learned, noise: penalised[(rank, rank)].powi(2) / rows_learned };
-    let count = rows.len() / dim;
+    let count = targets.rows();
     let sample = count.min(SAMPLE);
     let sampled = |at: usize| (at as u128 * count as u128 / sample as u128) as usize;
     let block = Sample {

@@ -17,9 +17,10 @@ use crate::error::{Cause, Error, check_length};
 use crate::model::{export::single::Single, trained::AnyCoefficients, trained::Model};
 use crate::observer::Observer;
 use crate::regression::{
-    accumulator::Accumulator, admission::Keys, admission::Refusal, cross_validation::Triangle, fit::Fitted,
-    fit::assemble, influence::MergeLimits, outliers::Examined, outliers::examine, received::Received,
-    regress::conclude, ridge::Ridge, robust::Aggregate,
+    fit::Fitted, fit::assemble, fleet::admission::Keys, fleet::admission::Refusal,
+    fleet::influence::MergeLimits, fleet::outliers::Examined, fleet::outliers::examine,
+    fleet::received::Received, ridge::Ridge, rows::accumulator::Accumulator, rows::triangle::Triangle,
+    solve::robust::Aggregate, solve::solution::conclude,
 };
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{

@@ -5,7 +5,7 @@
 //! rows. Checkpoints, partitions of a cluster and devices of a fleet all use this type.
 
 use crate::error::Error;
-use crate::regression::cross_validation::merge;
+use crate::regression::rows::triangle::merge;
 use dpp_nystrom_core::{
     BytesProblem, Error as CoreError, Origin, RidgeRegression, Scalar, StateHeader, state_bytes,
     state_bytes_of,

@@ -6,15 +6,9 @@
 //!
 //! # All ridges
 //!
-//! The triangle of all rows is decomposed once, `U B Vᵀ` ([`Bidiagonal`]). Let `B_λ` be the triangle of
-//! `[B; √λ I]`, which takes `O(c)`, `C = RV` that of the fold in the basis, and `E = C B_λ⁻¹`. Without the
-//! fold, the normal equations are those of `B_λᵀ (I - EᵀE) B_λ`, and `I - EᵀE` is close to the identity: a
-//! fold is a tenth of the rows. So the change of the weights, `(I - EᵀE)⁻¹ Eᵀe` for the residuals `e` of the
-//! fold under the weights of all rows, takes some ten steps of conjugate gradients (Hestenes and Stiefel
-//! 1952; Golub and Van Loan §11.3), of `2c²` multiply-adds for each ridge, in products of matrices. What is
-//! subtracted is relative to the identity, so the condition of the features does not matter; rows in
-//! directions that the other folds hardly have do, and there, or if the steps do not suffice, each fold is
-//! left out as follows.
+//! The triangle of all rows is decomposed once, and the change of the weights without a fold is found by
+//! conjugate gradients ([`crate::regression::choose::conjugate_gradients`]). Where their steps do not
+//! suffice, each fold is left out as follows.
 //!
 //! # One fold after another
 //!
@@ -26,341 +20,13 @@
 //! The result does not depend on the number of threads.
 
 use crate::error::{Cause, Error};
-use crate::linalg::{bidiagonal::Bidiagonal, eigen::product, triangle};
+use crate::linalg::bidiagonal::Bidiagonal;
 use crate::observer::{Observer, go_on};
-use crate::regression::leave_one_out::Basis;
+use crate::regression::{choose::conjugate_gradients::errors_without, rows::triangle::Triangle};
 use dpp_nystrom_core::{Error as CoreError, RidgeRegression, Scalar};
-use faer::linalg::matmul::matmul;
-use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::Mat;
 use rayon::prelude::*;
 use std::borrow::Borrow;
-
-/// Features from which on accumulators are merged by blocks: for fewer, the core's rotations are as fast.
-pub(crate) const BLOCKED: usize = 64;
-
-/// The triangle `[R q; 0 r]` of some rows, in `f64`, with a column for each target.
-#[derive(Clone, Debug)]
-pub(crate) struct Triangle {
-    /// The number of features `c`.
-    features: usize,
-    /// The effective number of rows `N`, by which γ is multiplied.
-    rows: f64,
-    values: Mat<f64>,
-}
-
-impl Triangle {
-    /// Copy that of an accumulator.
-    ///
-    /// # Errors
-    /// `ErrorKind::Regression` with [`CoreError::Unsettled`].
-    pub(crate) fn of<T: Scalar>(regression: &RidgeRegression<'_, T>) -> Result<Self, Error> {
-        let (c, targets) = (regression.features(), regression.targets());
-        let mut values = Mat::zeros(c + targets, c + targets);
-        let mut numbers = regression.numbers().map_err(Error::regression)?.map(Scalar::to_f64);
-        for i in 0..c {
-            for (j, number) in (i..c).zip(&mut numbers) {
-                values[(i, j)] = number;
-            }
-        }
-        for j in c..c + targets {
-            for (i, number) in (0..c).zip(&mut numbers) {
-                values[(i, j)] = number;
-            }
-            values[(j, j)] = numbers.by_ref().take(2).sum::<f64>().max(0.0).sqrt();
-        }
-        Ok(Self { features: c, rows: regression.effective_rows().to_f64(), values })
-    }
-
-    /// Return `R`.
-    fn square(&self) -> MatRef<'_, f64> {
-        self.values.submatrix(0, 0, self.features, self.features)
-    }
-
-    /// Return the columns `q`.
-    fn targets(&self) -> MatRef<'_, f64> {
-        self.values.submatrix(0, self.features, self.features, self.values.ncols() - self.features)
-    }
-
-    /// Return the squared length of what is left of each target.
-    fn left(&self) -> impl Iterator<Item = f64> {
-        let order = self.values.ncols();
-        (self.features..order).map(move |j| (self.features..=j).map(|i| self.values[(i, j)].powi(2)).sum())
-    }
-
-    /// Return the triangle of the rows of both.
-    fn plus(&self, other: &Self) -> Self {
-        let values = triangle::sum(self.values.as_ref(), other.values.as_ref());
-        Self { rows: self.rows + other.rows, values, ..*self }
-    }
-
-    /// Return the triangle of these rows and those of the folds.
-    ///
-    /// # Errors
-    /// Those of [`of`](Self::of).
-    fn and<'m, T: Scalar>(self, folds: &[impl Borrow<RidgeRegression<'m, T>>]) -> Result<Self, Error> {
-        folds.iter().try_fold(self, |sum, fold| Ok(sum.plus(&Self::of(fold.borrow())?)))
-    }
-
-    /// Return the triangle of the rows of all folds.
-    ///
-    /// # Errors
-    /// `ErrorKind::Regression` with [`CoreError::NoRows`] for no folds, and those of [`of`](Self::of).
-    pub(crate) fn of_all<'m, T: Scalar>(
-        folds: &[impl Borrow<RidgeRegression<'m, T>>],
-    ) -> Result<Self, Error> {
-        let (first, others) = folds.split_first().ok_or(Error::regression(CoreError::NoRows))?;
-        Self::of(first.borrow())?.and(others)
-    }
-
-    /// Return the effective number of rows.
-    pub(crate) fn rows(&self) -> f64 {
-        self.rows
-    }
-
-    /// Return the sums of squares of the features and of the targets.
-    pub(crate) fn squares(&self) -> (f64, f64) {
-        (self.square().squared_norm_l2(), self.targets().squared_norm_l2() + self.left().sum::<f64>())
-    }
-
-    /// Write the triangle to an accumulator, which counts these rows.
-    ///
-    /// # Errors
-    /// `ErrorKind::Regression` for an accumulator of another number of features, or numbers that are not
-    /// finite.
-    pub(crate) fn restore<T: Scalar>(
-        &self,
-        rows: u64,
-        regression: &mut RidgeRegression<'_, T>,
-    ) -> Result<(), Error> {
-        let c = self.features;
-        let entry = |i, j| if self.values[(i, i)] < 0.0 { -self.values[(i, j)] } else { self.values[(i, j)] };
-        let mut numbers: Vec<f64> = (0..c).flat_map(|i| (i..c).map(move |j| entry(i, j))).collect();
-        for (j, left) in (c..).zip(self.left()) {
-            numbers.extend((0..c).map(|i| entry(i, j)));
-            numbers.extend([left, 0.0]);
-        }
-        let numbers: Vec<T> = numbers.into_iter().map(T::from_f64).collect();
-        regression.restore(rows, &numbers).map_err(Error::regression)?;
-        if self.rows == rows as f64 {
-            return Ok(());
-        }
-        regression.count_as(T::from_f64(self.rows)).map_err(Error::regression)
-    }
-
-    /// Return the eigenbasis of the rows' products, for leave-one-out errors.
-    ///
-    /// # Errors
-    /// `ErrorKind::Landmarks`.
-    pub(crate) fn basis(&self) -> Result<Basis, Error> {
-        Basis::of_triangle(self.square(), self.targets())
-    }
-
-    /// Whether the rows determine the weights without a ridge: no pivot is at most `rounding` times the
-    /// largest.
-    fn is_regular(&self, rounding: f64) -> bool {
-        let c = self.features;
-        let pivots = || (0..c).map(|i| self.values[(i, i)].abs());
-        let floor = c as f64 * rounding * pivots().fold(0.0, f64::max);
-        pivots().all(|pivot| pivot > floor)
-    }
-
-    /// Return the weights of this ridge, a column for each target, and their squared error on the rows, as
-    /// the core's `solve` does, in `2c³/3` operations; `None` without a penalty, or if the weights are not
-    /// finite: the core then says why.
-    pub(crate) fn solve(&self, ridge: f64) -> Option<(Mat<f64>, f64)> {
-        let penalised = Self { values: self.penalised(ridge)?, ..*self };
-        let mut weights = penalised.targets().to_owned();
-        solve_upper_triangular_in_place(penalised.square(), weights.as_mut(), Par::Seq);
-        let squared_error = self.squared_errors(weights.as_ref()).first().copied()?;
-        weights.is_all_finite().then_some((weights, squared_error))
-    }
-
-    /// Return `Rβ`, whose squared length over the rows is the mean square of the predictions of `β` on them.
-    pub(crate) fn image(&self, weights: MatRef<'_, f64>) -> Mat<f64> {
-        self.square() * weights
-    }
-
-    /// Return the effective number of weights under this ridge, `c - Nγ ‖S⁻¹‖²`: the trace of `(RᵀR +
-    /// NγI)⁻¹RᵀR`. `None` without a penalty. `c³` operations.
-    pub(crate) fn effective_weights(&self, ridge: f64) -> Option<f64> {
-        let c = self.features;
-        let penalised = self.penalised(ridge)?;
-        let mut inverse = Mat::<f64>::identity(c, c);
-        solve_upper_triangular_in_place(penalised.submatrix(0, 0, c, c), inverse.as_mut(), Par::Seq);
-        Some((c as f64 - self.rows * ridge * inverse.squared_norm_l2()).clamp(0.0, c as f64))
-    }
-
-    /// Return the triangle `S` of the rows and of `√(Nγ) I`, with a `Qᵀy` in each column after it and what is
-    /// left below, of length `√J`, where `J` is the squared error and `Nγ‖β‖²`. The first `c` pivots are
-    /// positive. `None` without a penalty.
-    pub(crate) fn penalised(&self, ridge: f64) -> Option<Mat<f64>> {
-        let (c, order) = (self.features, self.values.ncols());
-        let penalty = (self.rows * ridge).sqrt();
-        if !(penalty > 0.0 && penalty.is_finite()) {
-            return None;
-        }
-        let mut diagonal = Mat::<f64>::zeros(order, order);
-        (0..c).for_each(|i| diagonal[(i, i)] = penalty);
-        let mut penalised = triangle::sum(self.values.as_ref(), diagonal.as_ref());
-        for i in (0..c).filter(|&i| penalised[(i, i)] < 0.0).collect::<Vec<_>>() {
-            penalised.row_mut(i).iter_mut().for_each(|entry| *entry = -*entry);
-        }
-        Some(penalised)
-    }
-
-    /// Return the weights of each target and of each ridge for it, one column each: the core's `solve` for
-    /// each of them, in `O(c³)` for all.
-    fn weights(&self, ridges: &[f64]) -> Mat<f64> {
-        let penalties: Vec<f64> = ridges.iter().map(|ridge| (self.rows * ridge).sqrt()).collect();
-        Bidiagonal::new(self.square(), self.targets()).weights(&penalties)
-    }
-
-    /// Return the squared error of each ridge's weights on the rows, summed over the targets: the core's
-    /// `squared_error`. There are as many columns for each target as there are ridges.
-    pub(crate) fn squared_errors(&self, weights: MatRef<'_, f64>) -> Vec<f64> {
-        let (c, targets) = (self.features, self.targets());
-        let ridges = weights.ncols() / targets.ncols();
-        let fitted = product(self.square(), weights);
-        let square = |t: usize, column: usize| {
-            let differences = (0..c).map(|i| fitted[(i, column)] - targets[(i, t)]);
-            differences.map(|difference| difference * difference).sum::<f64>()
-        };
-        let of_ridge = |at: usize| {
-            let of_target = |(t, left): (usize, f64)| square(t, t * ridges + at) + left;
-            self.left().enumerate().map(of_target).sum()
-        };
-        (0..ridges).map(of_ridge).collect()
-    }
-}
-
-impl Triangle {
-    /// Return the squared error of each `√λ`'s weights without these rows on them, summed over the targets:
-    /// `c³/2` multiply-adds, and `2c²` a step for each `√λ` and target. `all` is the triangle of all rows,
-    /// and `basis` its `V`. `None` if [`STEPS`] do not suffice.
-    fn errors_without(
-        &self,
-        all: &Bidiagonal,
-        basis: MatRef<'_, f64>,
-        penalties: &[f64],
-    ) -> Option<Vec<f64>> {
-        let (c, targets) = (self.features, self.targets());
-        // Columns of one ridge after the other: as a rule those of large ones are done first.
-        let outputs = targets.ncols();
-        let columns = penalties.len() * outputs;
-        let mut own = Mat::<f64>::zeros(c, c);
-        triangular::matmul(
-            own.as_mut(),
-            BlockStructure::Rectangular,
-            Accum::Replace,
-            self.square(),
-            BlockStructure::TriangularUpper,
-            basis,
-            BlockStructure::Rectangular,
-            1.0,
-            Par::Seq,
-        );
-        let mut weights = Mat::<f64>::zeros(c, columns);
-        let triangles: Vec<_> = (0..columns)
-            .map(|at| {
-                let z = weights.col_as_slice_mut(at);
-                let triangle = all.penalised(penalties[at / outputs], at % outputs, z);
-                triangle.solve(z);
-                triangle
-            })
-            .collect();
-        // The residuals, and their gradients by the weights that B_λ gives.
-        let mut residuals = Mat::from_fn(c, columns, |i, at| -targets[(i, at % outputs)]);
-        matmul(residuals.as_mut(), Accum::Add, own.as_ref(), weights.as_ref(), 1.0, Par::Seq);
-        let mut gradients = Mat::<f64>::zeros(c, columns);
-        matmul(gradients.as_mut(), Accum::Replace, own.transpose(), residuals.as_ref(), 1.0, Par::Seq);
-        let square = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>();
-        let mut squares = vec![0.0; columns];
-        for (at, triangle) in triangles.iter().enumerate() {
-            triangle.solve_transposed(gradients.col_as_slice_mut(at));
-            squares[at] = square(gradients.col_as_slice(at));
-        }
-        let enough: Vec<f64> = squares.iter().map(|square| RESIDUAL.powi(2) * square).collect();
-        let mut directions = gradients.clone();
-        let (mut moves, mut images, mut turned) =
-            (weights, Mat::<f64>::zeros(c, columns), Mat::zeros(c, columns));
-        let mut active = columns;
-        for _ in 0..STEPS {
-            let is_open = |at: &usize| !(squares[*at] <= enough[*at]);
-            active = (0..active).rev().find(is_open).map_or(0, |at| at + 1);
-            if active == 0 {
-                break;
-            }
-            for (at, triangle) in triangles.iter().enumerate().take(active) {
-                moves.col_as_slice_mut(at).copy_from_slice(directions.col_as_slice(at));
-                triangle.solve(moves.col_as_slice_mut(at));
-            }
-            let (mut images, mut turned) = (images.subcols_mut(0, active), turned.subcols_mut(0, active));
-            matmul(images.as_mut(), Accum::Replace, own.as_ref(), moves.subcols(0, active), 1.0, Par::Seq);
-            matmul(turned.as_mut(), Accum::Replace, own.transpose(), images.as_ref(), 1.0, Par::Seq);
-            for at in (0..active).filter(is_open).collect::<Vec<_>>() {
-                let turned = turned.as_mut().col_mut(at).try_as_col_major_mut()?.as_slice_mut();
-                let image = images.as_ref().col(at).try_as_col_major()?.as_slice();
-                triangles[at].solve_transposed(turned);
-                let direction = directions.col_as_slice_mut(at);
-                let length = square(direction);
-                let curvature = length - square(image);
-                // False for NaN.
-                if !(curvature > CURVATURE * length) {
-                    return None;
-                }
-                let step = squares[at] / curvature;
-                let residual = residuals.col_as_slice_mut(at);
-                residual.iter_mut().zip(image).for_each(|(slot, change)| *slot += step * change);
-                let gradient = gradients.col_as_slice_mut(at);
-                for (slot, (own, turned)) in gradient.iter_mut().zip(direction.iter().zip(turned)) {
-                    *slot -= step * (own - *turned);
-                }
-                let next = square(gradient);
-                let share = next / squares[at];
-                squares[at] = next;
-                direction.iter_mut().zip(gradient).for_each(|(slot, own)| *slot = *own + share * *slot);
-            }
-        }
-        let left: f64 = self.left().sum();
-        let error = |at: usize| {
-            left + (0..outputs).map(|t| square(residuals.col_as_slice(at * outputs + t))).sum::<f64>()
-        };
-        let is_done = (0..columns).all(|at| squares[at] <= enough[at]);
-        is_done.then(|| (0..penalties.len()).map(error).collect())
-    }
-}
-
-/// Steps of conjugate gradients, at most; what their residuals fall to; and the least curvature, against that
-/// of all rows, at which rounding is small enough.
-const STEPS: usize = 200;
-const RESIDUAL: f64 = 1e-12;
-const CURVATURE: f64 = 1e-8;
-
-/// Make the first part the sum of all, which is `sum` if it is known, and return it.
-pub(crate) fn merge<'p, 'm, A: Scalar>(
-    parts: &'p mut [RidgeRegression<'m, A>],
-    sum: Option<Triangle>,
-) -> Result<&'p mut RidgeRegression<'m, A>, Error> {
-    let rows = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(part.rows()));
-    let sum = match parts {
-        [first, others @ ..]
-            if first.features() >= BLOCKED
-                && !others.is_empty()
-                && others.iter().all(|other| other.features() == first.features()) =>
-        {
-            Some(sum.map_or_else(|| Triangle::of_all(parts), Ok)?)
-        }
-        _ => None,
-    };
-    let (whole, others) = parts.split_first_mut().ok_or(Error::regression(CoreError::NoRows))?;
-    match (sum, rows) {
-        (Some(sum), Some(rows)) => sum.restore(rows, whole)?,
-        _ => others.iter().try_for_each(|other| whole.merge(other)).map_err(Error::regression)?,
-    }
-    Ok(whole)
-}
 
 /// The result of [`cross_validate_folds`].
 #[derive(Debug)]
@@ -387,11 +53,9 @@ pub(crate) fn cross_validate_folds<T: Scalar>(
     observer: &dyn Observer,
 ) -> Result<Validated, Error> {
     check(folds, ridges)?;
-    let (errors, whole) = match ridges.iter().all(|&ridge| ridge > 0.0) {
-        true => by_gradients(folds, ridges, observer)?,
-        false => None,
-    }
-    .map_or_else(|| by_decompositions(folds, ridges, observer), Ok)?;
+    let penalised = ridges.iter().all(|&ridge| ridge > 0.0);
+    let found = if penalised { by_gradients(folds, ridges, observer)? } else { None };
+    let (errors, whole) = found.map_or_else(|| by_decompositions(folds, ridges, observer), Ok)?;
     let total = |at: usize| errors.iter().map(|fold| fold[at]).sum();
     let scores = ridges.iter().enumerate().map(|(at, &ridge)| (ridge, total(at))).collect();
     Ok(Validated { scores, whole })
@@ -434,8 +98,8 @@ fn by_gradients<T: Scalar>(
     let errors = |fold: &RidgeRegression<'_, T>| {
         go_on(observer)?;
         let fold = Triangle::of(fold)?;
-        let penalties = ridges.iter().map(|ridge| ((whole.rows - fold.rows) * ridge).sqrt());
-        let errors = fold.errors_without(&all, basis.as_ref(), &penalties.collect::<Vec<_>>());
+        let penalties = ridges.iter().map(|ridge| ((whole.rows() - fold.rows()) * ridge).sqrt());
+        let errors = errors_without(&fold, &all, basis.as_ref(), &penalties.collect::<Vec<_>>());
         observer.advance(FOLD);
         Ok(errors)
     };
@@ -545,7 +209,7 @@ fn leave_out<'m, T: Scalar, F: Borrow<RidgeRegression<'m, T>> + Sync, A: Send>(
     }
     let (left, right) = folds.split_at(folds.len() / 2);
     let without = |half: &[F], other: &[F]| {
-        let outside = outside.clone().and(other)?;
+        let outside = outside.clone().with_rows_of(other)?;
         observer.advance(other.len() as u64);
         leave_out(half, &outside, visit, observer)
     };

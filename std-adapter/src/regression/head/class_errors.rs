@@ -3,7 +3,7 @@
 use crate::data::{columns::TargetColumn, source::RowSource, targets::TargetRows, weights::Weights};
 use crate::error::{Cause, Error};
 use crate::model::classes::{log_probability, temperature};
-use crate::regression::folds::Deal;
+use crate::regression::rows::folds::Deal;
 use dpp_nystrom_core::Class;
 
 /// The largest number of rows from which the temperature is learned: one number does not gain from more.
@@ -131,7 +131,7 @@ pub(crate) fn class_errors(
 mod tests {
     use super::{ClassTally, Weights, class_errors, log_probability, temperature};
     use crate::data::{columns::Classes, prepared::Prepared, prepared::StandardTarget};
-    use crate::regression::folds::Deal;
+    use crate::regression::rows::folds::Deal;
 
     #[test]
     fn errors_are_counted_by_hand() {

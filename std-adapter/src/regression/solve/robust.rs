@@ -14,7 +14,7 @@
 
 use crate::error::{Cause, Error};
 use crate::observer::{Observer, go_on};
-use crate::regression::cross_validation::Triangle;
+use crate::regression::rows::triangle::Triangle;
 use dpp_nystrom_core::{Error as CoreError, RidgeRegression, Scalar};
 use faer::Mat;
 use rayon::prelude::*;

@@ -9,7 +9,7 @@
 //! 2. the mean square of the target;
 //! 3. the error of the fleet's present model, which no device has a part in;
 //! 4. the error of the model that all other devices give;
-//! 5. how far the merged model moves with the device ([`crate::regression::influence`]).
+//! 5. how far the merged model moves with the device ([`crate::regression::fleet::influence`]).
 //!
 //! A figure of 1 to 4 far from the median, in logarithms, is an outlier: by a factor of four and six times
 //! the normalised median absolute deviation (Leys et al. 2013); a hundred for fewer than eight devices, whose
@@ -18,10 +18,11 @@
 
 use crate::error::Error;
 use crate::observer::Observer;
-use crate::regression::accumulator::Accumulator;
-use crate::regression::cross_validation::{Triangle, each_left_out};
-use crate::regression::influence::{Influence, MergeLimits, Merged, limited_rows};
-use crate::regression::received::Received;
+use crate::regression::choose::cross_validation::each_left_out;
+use crate::regression::fleet::influence::{Influence, MergeLimits, Merged, limited_rows};
+use crate::regression::fleet::received::Received;
+use crate::regression::rows::accumulator::Accumulator;
+use crate::regression::rows::triangle::Triangle;
 use dpp_nystrom_core::{RidgeRegression, Scalar};
 use faer::MatRef;
 use std::fmt::{self, Display, Formatter};

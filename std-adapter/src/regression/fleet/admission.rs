@@ -6,8 +6,8 @@
 //! device cannot keep them out.
 
 use crate::error::Error;
-use crate::regression::outliers::Outlier;
-use crate::regression::received::Received;
+use crate::regression::fleet::outliers::Outlier;
+use crate::regression::fleet::received::Received;
 use dpp_nystrom_core::Origin;
 use std::collections::BTreeMap;
 
@@ -208,8 +208,8 @@ fn of_device_too(state: &Received, at: usize, other: &Received, other_at: usize)
 #[cfg(test)]
 mod tests {
     use super::{Counters, newest};
-    use crate::regression::accumulator::Accumulator;
-    use crate::regression::received::Received;
+    use crate::regression::fleet::received::Received;
+    use crate::regression::rows::accumulator::Accumulator;
     use dpp_nystrom_core::Origin;
 
     fn state(name: &str, origin: Option<(u64, u64)>, target: f32) -> Received {

@@ -21,7 +21,7 @@
 //! features, of 50 to 2,000 rows each, whose targets drift by up to a tenth of a deviation, are rarely
 //! refused; `docs/trust.md` has the figures.
 
-use crate::regression::cross_validation::Triangle;
+use crate::regression::rows::triangle::Triangle;
 use faer::{Mat, MatRef};
 
 /// How much one device can count for in a merge.

@@ -1,0 +1,112 @@
+//! The rows that a metric is learned on, and those held out that judge it.
+
+use crate::data::{prepared::Prepared, prepared::StandardTarget, weights::Weights};
+use crate::kernel::kind::KernelKind;
+use crate::metric::{descent::Point, objective::Problem};
+use crate::regression::{head::Head, rows::split::Split};
+use faer::{Mat, MatRef};
+
+/// Rows over the bandwidth, and their targets.
+struct Rows {
+    rows: Mat<f64>,
+    targets: Mat<f64>,
+    weights: Option<Vec<f64>>,
+}
+
+impl Rows {
+    fn of(data: &Prepared, targets: MatRef<'_, f64>, rows: &[usize], sigma: f64) -> Self {
+        Self {
+            rows: Mat::from_fn(rows.len(), data.dim, |i, j| data.rows[rows[i] * data.dim + j] / sigma),
+            targets: Mat::from_fn(rows.len(), targets.ncols(), |i, t| targets[(rows[i], t)]),
+            weights: data.weights().gather(rows),
+        }
+    }
+
+    fn problem(&self, kernel: KernelKind) -> Problem<'_> {
+        let weights = Weights(self.weights.as_deref());
+        Problem { rows: self.rows.as_ref(), targets: self.targets.as_ref(), weights, kernel }
+    }
+}
+
+/// The rows of a search, and what is known of those held out.
+pub(super) struct Sample<'a> {
+    held: Rows,
+    learned: Rows,
+    /// Both.
+    all: Rows,
+    head: Head,
+    targets: Vec<&'a StandardTarget>,
+    /// The classes of those held out.
+    classes: Vec<usize>,
+}
+
+/// The rows of a search under a kernel.
+#[derive(Clone, Copy)]
+pub(super) struct Problems<'a> {
+    pub(super) held: Problem<'a>,
+    pub(super) learned: Problem<'a>,
+    /// Both.
+    pub(super) all: Problem<'a>,
+}
+
+impl<'a> Sample<'a> {
+    pub(super) fn of(data: &'a Prepared, split: &Split, sigma: f64) -> Self {
+        let (targets, head) = (data.target_matrix(), Head::of(&data.columns()));
+        let gather = |rows: &[usize]| Rows::of(data, targets.as_ref(), rows, sigma);
+        Self {
+            held: gather(&split.held),
+            learned: gather(&split.learned),
+            all: gather(&[&split.held[..], &split.learned].concat()),
+            head,
+            targets: data.targets().collect(),
+            classes: head.classes(data, &split.held),
+        }
+    }
+
+    pub(super) fn under(&self, kernel: KernelKind) -> Problems<'_> {
+        let [held, learned, all] = [&self.held, &self.learned, &self.all].map(|rows| rows.problem(kernel));
+        Problems { held, learned, all }
+    }
+
+    /// Return the loss of each row held out, times its weight; of classes at the best temperature. The
+    /// squared error of indicators also falls where no class is told better.
+    pub(super) fn losses(&self, problems: &Problems<'_>, point: &Point) -> Option<Vec<f64>> {
+        let (held, count) = (&problems.held, self.targets.len());
+        let left = point.left(&problems.learned, held)?;
+        let output = |i: usize, t: usize| {
+            let target = self.targets[t];
+            target.mean + target.deviation * (held.targets[(i, t)] - left[(i, t)])
+        };
+        let outputs: Vec<f64> = (0..left.nrows())
+            .flat_map(|i| (0..count).map(move |t| (i, t)))
+            .map(|(i, t)| output(i, t))
+            .collect();
+        let temperature = self.head.temperature(&outputs, &self.classes, held.weights);
+        let rows = outputs.chunks_exact(count).zip(&self.classes).enumerate();
+        let loss = |(i, (outputs, &class)): (usize, (&[f64], &usize))| {
+            let residuals = left.row(i).iter().copied();
+            held.weights.at(i) * self.head.loss(outputs, residuals, class, temperature)
+        };
+        Some(rows.map(loss).collect())
+    }
+
+    /// Return the error of rows with these losses.
+    pub(super) fn error(&self, losses: &[f64]) -> f64 {
+        self.head.error(losses.iter().sum::<f64>() / losses.len() as f64)
+    }
+
+    /// Return by how many standard errors of the difference the error of a larger metric must be lower.
+    pub(super) fn margin(&self) -> f64 {
+        self.head.margin()
+    }
+}
+
+/// Whether the mean of errors is lower than that of others of the same rows, by more than `margin` standard
+/// errors of the difference.
+pub(super) fn is_lower(errors: &[f64], others: &[f64], margin: f64) -> bool {
+    let count = errors.len() as f64;
+    let differences = || others.iter().zip(errors).map(|(other, error)| other - error);
+    let mean = differences().sum::<f64>() / count;
+    let variance = differences().map(|difference| (difference - mean).powi(2)).sum::<f64>() / count;
+    mean > margin * (variance / count).sqrt()
+}

@@ -1,0 +1,112 @@
+//! The search over a scalar: the least of the errors of some values, and which value to try next.
+
+/// Return the value with the least finite error, and that error: the first of several.
+pub(crate) fn least<A>(scores: impl IntoIterator<Item = (A, f64)>) -> Option<(A, f64)> {
+    let finite = scores.into_iter().filter(|(_, error)| error.is_finite());
+    finite.min_by(|one, other| one.1.total_cmp(&other.1))
+}
+
+/// The smallest multiple of the median distance that is tried if rows are dependent under larger ones.
+pub(crate) const LEAST: f64 = 1.0 / 64.0;
+
+/// Bandwidths, in multiples of the median distance, with their errors, in ascending order. An error is
+/// infinite where there is no fit.
+#[derive(Debug, Default)]
+pub struct Scan {
+    pub(crate) tried: Vec<(f64, f64)>,
+}
+
+impl Scan {
+    /// Add a bandwidth with its error; NaN counts as infinite.
+    pub fn add(&mut self, multiple: f64, error: f64) {
+        let place = self.tried.partition_point(|&(other, _)| other < multiple);
+        self.tried.insert(place, (multiple, if error.is_nan() { f64::INFINITY } else { error }));
+    }
+
+    /// Return the place of the least error, and that of its neighbour with the lesser error.
+    fn bracket(&self) -> Option<(usize, Option<usize>)> {
+        let error = |at: usize| self.tried.get(at).map_or(f64::INFINITY, |&(_, error)| error);
+        let finite = |at: &usize| error(*at).is_finite();
+        let by_error = |one: &usize, other: &usize| error(*one).total_cmp(&error(*other));
+        let best = (0..self.tried.len()).filter(finite).min_by(by_error)?;
+        let neighbours = [best.wrapping_sub(1), best + 1];
+        Some((best, neighbours.into_iter().filter(finite).min_by(by_error)))
+    }
+
+    /// Return the bandwidth with the least error.
+    pub(crate) fn best(&self) -> Option<f64> {
+        self.bracket().map(|(best, _)| self.tried[best].0)
+    }
+
+    /// Return the bandwidth nearest to the median distance whose error is within a factor of the least.
+    pub(crate) fn nearest_to_median(&self, factor: f64) -> Option<f64> {
+        let least = self.tried.iter().map(|tried| tried.1).fold(f64::INFINITY, f64::min);
+        let near = self.tried.iter().filter(|(_, error)| error.is_finite() && *error <= factor * least);
+        near.map(|tried| tried.0).min_by(|one, other| one.ln().abs().total_cmp(&other.ln().abs()))
+    }
+
+    /// Return the next bandwidth outside, if the best is at an end.
+    pub(crate) fn beyond(&self) -> Option<f64> {
+        let (best, _) = self.bracket()?;
+        let (multiple, _) = self.tried[best];
+        match best {
+            0 => Some(multiple / 2.0),
+            _ if best + 1 == self.tried.len() => Some(multiple * 2.0),
+            _ => None,
+        }
+    }
+
+    /// Return the next bandwidth to try: outside if the best is at an end, else between it and its better
+    /// neighbour.
+    pub fn finer(&self) -> Option<f64> {
+        let (best, neighbour) = self.bracket()?;
+        self.beyond().or(neighbour.map(|at| (self.tried[best].0 * self.tried[at].0).sqrt()))
+    }
+
+    /// Return the next smaller bandwidth, where none of those tried has an error.
+    pub(crate) fn smaller(&self) -> Option<f64> {
+        self.tried.first().map(|(multiple, _)| multiple / 2.0).filter(|&multiple| multiple >= LEAST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Scan, least};
+
+    #[test]
+    fn the_least_error_is_finite() {
+        assert_eq!(least([(1.0, f64::INFINITY), (2.0, 5.0), (3.0, 4.0)]), Some((3.0, 4.0)));
+        assert_eq!(least([(1.0, f64::NAN)]), None);
+    }
+
+    #[test]
+    fn where_errors_hardly_differ_the_nearest_to_the_median_is_first() {
+        let mut scan = Scan::default();
+        assert_eq!(scan.nearest_to_median(1.5), None);
+        for (multiple, error) in [(0.25, f64::INFINITY), (0.5, 1.4), (1.0, 1.6), (4.0, 1.3), (16.0, 1.0)] {
+            scan.add(multiple, error);
+        }
+        assert_eq!(
+            [1.0, 1.35, 1.5, 2.0].map(|factor| scan.nearest_to_median(factor)),
+            [16.0, 4.0, 0.5, 1.0].map(Some)
+        );
+    }
+
+    #[test]
+    fn the_next_bandwidth_is_outside_or_between() {
+        let scan = |errors: &[(f64, f64)]| {
+            let mut scan = Scan::default();
+            errors.iter().for_each(|&(multiple, error)| scan.add(multiple, error));
+            (scan.best(), scan.beyond(), scan.finer())
+        };
+        let none = f64::INFINITY;
+        assert_eq!(scan(&[]), (None, None, None));
+        assert_eq!(scan(&[(1.0, none), (2.0, f64::NAN)]), (None, None, None));
+        assert_eq!(scan(&[(2.0, 3.0), (1.0, 2.0)]), (Some(1.0), Some(0.5), Some(0.5)));
+        assert_eq!(scan(&[(2.0, 1.0), (1.0, 2.0)]), (Some(2.0), Some(4.0), Some(4.0)));
+        assert_eq!(scan(&[(1.0, 2.0), (4.0, 1.0), (16.0, 3.0)]), (Some(4.0), None, Some(2.0)));
+        // Beyond the best there is no fit: the optimum is not outside.
+        assert_eq!(scan(&[(1.0, 2.0), (4.0, 1.0), (16.0, none)]), (Some(4.0), None, Some(2.0)));
+        assert_eq!(scan(&[(4.0, 1.0), (16.0, none)]), (Some(4.0), Some(2.0), Some(2.0)));
+    }
+}
