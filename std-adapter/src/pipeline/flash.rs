@@ -9,7 +9,7 @@ use crate::model::{Model, export::Bits, export::Exported, export::exported::cons
 use crate::observer::{Observer, Silent, go_on};
 use crate::pipeline::{
     line::fit_line, outcome::Outcome, params::Landmarks, params::Params, regress::fit_and_without,
-    tested::Without, tested::test,
+    tested::test,
 };
 use crate::regression::{ridge::Ridge, rows::split::LeftOut, rows::split::Split};
 use dpp_nystrom_host::rng::{RngStream, stream};
@@ -254,10 +254,10 @@ impl Search<'_> {
         let Self { params, observer, .. } = *self;
         for &chosen in candidates.iter().filter(|tried| tried.nrmse.is_finite()) {
             match self.fit_to(source, chosen, left_out.ok(), observer) {
-                Ok((mut outcome, without)) => {
+                Ok(mut outcome) => {
                     let as_device =
                         |model: &Model, table: &Table| Exported::of(model, chosen.quantise)?.predict(table);
-                    test(&mut outcome, source, left_out, &without, &as_device, params.seed, observer)?;
+                    test(&mut outcome, source, left_out, &as_device, params.seed, observer)?;
                     outcome.fitted.model.quantise = chosen.quantise;
                     return Ok(InFlash { outcome, chosen, candidates });
                 }
@@ -276,7 +276,7 @@ impl Search<'_> {
         candidate: Candidate,
         left_out: Option<&LeftOut>,
         observer: &dyn Observer,
-    ) -> Result<(Outcome<'s>, Vec<Without>), Error> {
+    ) -> Result<Outcome<'s>, Error> {
         let FlashParams { ridge, seed, .. } = *self.params;
         if candidate.line {
             let parts = left_out.map_or(&[][..], |left_out| &left_out.parts);
@@ -313,7 +313,7 @@ impl Search<'_> {
         go_on(self.observer)?;
         // A map of low rank may leave fewer independent rows than landmarks; a wide kernel may be too coarse
         // for integers.
-        match fitted.and_then(|(outcome, _)| Exported::of(&outcome.fitted.model, candidate.quantise)) {
+        match fitted.and_then(|outcome| Exported::of(&outcome.fitted.model, candidate.quantise)) {
             Ok(exported) => {
                 let error = judge.held.root_mean_square(&exported.predict(&judge.held)?);
                 Ok(Some(error / judge.deviation))

@@ -7,9 +7,8 @@ use crate::kernel::{kind::KernelKind, precision::Precision, spec::KernelSpec};
 use crate::landmarks::selection::Selection;
 use crate::model::{AnyCoefficients, Coefficients, Model};
 use crate::observer::Observer;
-use crate::pipeline::{outcome::Outcome, select::Selected, tested::Without};
+use crate::pipeline::{outcome::Outcome, select::Selected};
 use crate::regression::{FitParams, fit as regression, ridge::Ridge};
-use std::mem;
 use std::time::Instant;
 
 /// Fit a line `wᵀx` to scaled rows, one target. Its model is a map to one dimension, in which the linear
@@ -27,7 +26,7 @@ pub(super) fn fit_line<'s>(
     seed: u64,
     folds: &[u8],
     observer: &dyn Observer,
-) -> Result<(Outcome<'s>, Vec<Without>), Error> {
+) -> Result<Outcome<'s>, Error> {
     let begin = Instant::now();
     let dim = source.width();
     if source.columns().scaler.map.is_some() {
@@ -39,12 +38,7 @@ pub(super) fn fit_line<'s>(
     let precision = Precision::F64;
     let params = FitParams { kernel, ridge, precision, seed };
     let mut fitted = regression::fit_without(source, &axes, params, folds, None, observer)?;
-    let without = mem::take(&mut fitted.without);
-    let without = without.into_iter().map(|(fold, mut model)| {
-        as_map(&mut model);
-        Without { fold, model }
-    });
-    let without = without.collect();
+    fitted.without.iter_mut().for_each(|without| as_map(&mut without.model));
     as_map(&mut fitted.model);
     // It was measured between the axes.
     fitted.model.confidence = None;
@@ -62,7 +56,7 @@ pub(super) fn fit_line<'s>(
         curve: None,
     };
     let fit_seconds = begin.elapsed().as_secs_f64();
-    Ok((Outcome { selected, fitted, fit_seconds, held_out: None, untested: None }, without))
+    Ok(Outcome { selected, fitted, fit_seconds, held_out: None, untested: None })
 }
 
 /// Make the weights of the axes a map to one dimension.

@@ -9,12 +9,11 @@ use crate::observer::Observer;
 use crate::pipeline::outcome::Outcome;
 use crate::pipeline::params::{Landmarks, Params};
 use crate::pipeline::select::{Selected, chooses_by_targets, in_memory, names_rows, select, select_among};
-use crate::pipeline::tested::{Without, test};
+use crate::pipeline::tested::test;
 use crate::regression::{
     checkpoint::Checkpoint, distributed::BatchSource, fit as regression, head::Head, params::FitParams,
     ridge::Ridge, rows::split::LeftOut, solve::parts::LARGE,
 };
-use std::mem;
 use std::time::Instant;
 
 /// Select landmarks and fit ridge regression on them to all rows.
@@ -44,11 +43,10 @@ fn fit_settled<'s>(
     observer: &dyn Observer,
 ) -> Result<Outcome<'s>, Error> {
     let left_out = left_out(source, params);
-    let (mut outcome, without) =
-        fit_and_without(source, params, left_out.as_ref().ok(), checkpoint, observer)?;
+    let mut outcome = fit_and_without(source, params, left_out.as_ref().ok(), checkpoint, observer)?;
     let predict = |model: &Model, table: &Table| model.predict_table(table);
     let left_out = left_out.as_ref().map_err(|reason| *reason);
-    test(&mut outcome, source, left_out, &without, &predict, params.seed, observer)?;
+    test(&mut outcome, source, left_out, &predict, params.seed, observer)?;
     Ok(outcome)
 }
 
@@ -78,7 +76,7 @@ pub(super) fn fit_and_without<'s>(
     left_out: Option<&LeftOut>,
     checkpoint: Option<&mut Checkpoint>,
     observer: &dyn Observer,
-) -> Result<(Outcome<'s>, Vec<Without>), Error> {
+) -> Result<Outcome<'s>, Error> {
     let KernelParams { metric, kinds, .. } = params.kernel;
     let is_learned =
         metric != Metric::One || kinds == Kinds::Any || matches!(params.landmarks, Landmarks::Free(_));
@@ -99,10 +97,8 @@ pub(super) fn fit_and_without<'s>(
     let scales = selected.metric.as_ref().and_then(LearnedMetric::inverse_length_scales);
     fitted.model.scales = scales.map(<[f64]>::to_vec);
     fitted.model.recipe = source.recipe().filter(|recipe| !recipe.is_plain()).cloned();
-    let without = mem::take(&mut fitted.without);
-    let without = without.into_iter().map(|(fold, model)| Without { fold, model }).collect();
     let fit_seconds = begin.elapsed().as_secs_f64();
-    Ok((Outcome { selected, fitted, fit_seconds, held_out: None, untested: None }, without))
+    Ok(Outcome { selected, fitted, fit_seconds, held_out: None, untested: None })
 }
 
 /// [`fit`] to rows that are read in batches: landmarks are selected from the source's sample, and rows are

@@ -16,15 +16,9 @@ use crate::model::Model;
 use crate::observer::Observer;
 use crate::pipeline::importance::{Tested, importances};
 use crate::pipeline::outcome::Outcome;
-use crate::regression::{choose::held_out::HeldOut, head::Head, rows::split::LeftOut};
+use crate::regression::{choose::held_out::HeldOut, fit::Without, head::Head, rows::split::LeftOut};
+use std::mem;
 use std::ops::Range;
-
-/// A model of the rows without a fold.
-#[derive(Debug)]
-pub(super) struct Without {
-    pub(super) fold: u8,
-    pub(super) model: Model,
-}
 
 /// How a model predicts the rows of a table: itself, or as a device.
 pub(super) type Predict<'a> = dyn Fn(&Model, &Table) -> Result<Vec<f64>, Error> + 'a;
@@ -37,11 +31,11 @@ pub(super) fn test(
     outcome: &mut Outcome<'_>,
     source: &dyn RowSource,
     left_out: Result<&LeftOut, &'static str>,
-    without: &[Without],
     predict: &Predict<'_>,
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<(), Error> {
+    let without = mem::take(&mut outcome.fitted.without);
     let left_out = match left_out {
         Ok(_) if without.is_empty() => Err("the other rows alone determine no weights"),
         left_out => left_out,
@@ -55,7 +49,7 @@ pub(super) fn test(
     };
     let mut numbers = Vec::new();
     let mut stretches = Vec::new();
-    for Without { fold, model } in without {
+    for Without { fold, model } in &without {
         numbers.extend(left_out.rows(*fold));
         stretches.push((model, numbers.len()));
     }

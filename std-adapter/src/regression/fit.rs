@@ -37,7 +37,14 @@ pub struct Fitted {
     /// The landmarks that are not left out: places among those given.
     pub(crate) kept: Vec<usize>,
     /// The models of the rows without each of the folds that were asked for.
-    pub(crate) without: Vec<(u8, Model)>,
+    pub(crate) without: Vec<Without>,
+}
+
+/// A model of the rows without a fold.
+#[derive(Clone, Debug)]
+pub(crate) struct Without {
+    pub(crate) fold: u8,
+    pub(crate) model: Model,
 }
 
 /// Fit ridge regression on landmarks to all rows of a source, in one pass.
@@ -143,7 +150,7 @@ impl Fit<'_> {
         let mut found = assemble(&columns, rows, &points, &numbers, fitted, kernel, coefficients)?;
         let without = without.into_iter().map(|WithoutFold { fold, ridge, weights }| {
             let weights: Vec<f64> = weights.iter().map(|weight| weight.to_f64()).collect();
-            (fold, found.model.with_weights(ridge, &weights))
+            Without { fold, model: found.model.with_weights(ridge, &weights) }
         });
         found.without = without.collect();
         if let Some(held_out) = held_out {
