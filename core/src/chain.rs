@@ -21,6 +21,14 @@ use core::ops::Deref;
 use rand_core::Rng;
 
 /// The variant of the chain: every rule has the same stationary law.
+///
+/// ```
+/// use dpp_nystrom_core::{Acceptance, Rule};
+///
+/// let rule = Rule { lazy: false, ..Rule::ALGORITHM_1 }; // the paper's acceptance, without lazy steps
+/// assert_eq!(rule.acceptance, Acceptance::Barker);
+/// assert!(!Rule::METROPOLIS.lazy && Rule::ALGORITHM_1.lazy);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -39,6 +47,18 @@ impl Rule {
 }
 
 /// The result of one step.
+///
+/// ```
+/// use dpp_nystrom_core::{Chain, Landmarks, Matrix, Random, Rule, Step, Workspace};
+///
+/// let matrix = Matrix::new(&[1.0, 0.0, 0.0, 4.0])?; // row 1 has the larger determinant
+/// let mut memory = Workspace::<f64, 1>::new();
+/// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+/// landmarks.push(0)?;
+/// let mut chain = Chain::new(landmarks, Rule::METROPOLIS);
+/// assert_eq!(chain.step(&mut Random::seeded(7))?, Step::Accepted { leaving: 0, entering: 1 });
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Step {
@@ -56,6 +76,20 @@ pub enum Step {
 }
 
 /// The counters of a chain.
+///
+/// ```
+/// use dpp_nystrom_core::{Chain, Landmarks, Matrix, Random, Rule, Workspace};
+///
+/// let matrix = Matrix::new(&[2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0])?;
+/// let mut memory = Workspace::<f64, 1>::new();
+/// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+/// landmarks.push(1)?;
+/// let progress = Chain::new(landmarks, Rule::ALGORITHM_1).run(1_000, &mut Random::seeded(7))?;
+/// assert_eq!(progress.steps, 1_000);
+/// assert!((450..550).contains(&progress.proposed)); // the other half are lazy
+/// assert!((200..300).contains(&progress.accepted)); // equal determinants: r/(1 + r) = 1/2
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -86,6 +120,24 @@ impl Progress {
 
 /// What every chain over a ground set holds: landmarks and counters. [`Chain`] and [`crate::SlotChain`]
 /// dereference to it.
+///
+/// ```
+/// use dpp_nystrom_core::{Acceptance, ChainState, Landmarks, Matrix, Random, SlotChain, Workspace, start};
+///
+/// fn acceptance_rate(state: &ChainState<'_, f64, Matrix<'_, f64>>) -> f64 {
+///     state.progress().accepted as f64 / state.progress().proposed as f64
+/// }
+///
+/// let matrix = Matrix::new(&[2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0])?;
+/// let mut memory = Workspace::<f64, 2>::new();
+/// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+/// start::given(&mut landmarks, &[0, 1])?;
+/// let mut chain = SlotChain::new(landmarks, Acceptance::Barker);
+/// chain.run(1_000, &mut Random::seeded(7))?;
+/// assert!((0.1..0.6).contains(&acceptance_rate(&chain)));
+/// assert!(chain.log_det() >= 3.0_f64.ln() - 1e-12); // the least of the three pairs
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ChainState<'a, T, G: ?Sized> {
@@ -180,6 +232,19 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Chain<'a, T, G> {
     ///
     /// # Errors
     /// [`Error::NotFinite`] and [`Error::Read`] from the ground set; only the generator has changed.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Chain, Landmarks, Matrix, Random, Rule, Step, Workspace};
+    ///
+    /// let matrix = Matrix::new(&[2.0, 1.0, 1.0, 2.0])?;
+    /// let mut memory = Workspace::<f32, 2>::new();
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// landmarks.push(0)?;
+    /// landmarks.push(1)?;
+    /// let mut chain = Chain::new(landmarks, Rule::METROPOLIS);
+    /// assert_eq!(chain.step(&mut Random::seeded(7))?, Step::Held); // every row is a landmark
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn step<R: Rng + ?Sized>(&mut self, random: &mut R) -> Result<Step, Error> {
         let ChainState { landmarks, progress } = &mut self.state;
         let count = landmarks.len();
@@ -216,6 +281,22 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Chain<'a, T, G> {
     }
 
     /// End the chain and return its landmarks.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Chain, Landmarks, Nystrom, Points, Random, Rule, Workspace, kernel::Gaussian, start};
+    ///
+    /// let rows = [0.0, 0.1, 0.9, 1.1, 2.0, 5.0];
+    /// let ground = Points::new(&rows, 1, Gaussian::new(1.0)?)?;
+    /// let mut memory = Workspace::<f64, 3>::new();
+    /// let mut random = Random::seeded(7);
+    /// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+    /// start::uniform(&mut landmarks, 3, &mut random)?;
+    /// let mut chain = Chain::new(landmarks, Rule::METROPOLIS);
+    /// chain.run(500, &mut random)?;
+    /// let landmarks = chain.into_landmarks();
+    /// assert!(Nystrom::new(&landmarks).trace_error(&mut [0.0; 3])? < 2.0); // of a trace of 6
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn into_landmarks(self) -> Landmarks<'a, T, G> {
         self.state.landmarks
     }

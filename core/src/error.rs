@@ -3,6 +3,14 @@
 use core::fmt;
 
 /// Why a call failed. Unless the call says otherwise, it has changed nothing.
+///
+/// ```
+/// use dpp_nystrom_core::{Error, Points, kernel::Linear};
+///
+/// let rows = [20.5, 1_013.0, f32::NAN, 1_012.0];
+/// let error = Points::new(&rows, 2, Linear).unwrap_err();
+/// assert_eq!(error, Error::NotFinite { row: 1, column: 0 });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -144,6 +152,17 @@ pub enum Error {
 }
 
 /// What a [`crate::Learner`] does at present.
+///
+/// ```
+/// use dpp_nystrom_core::{Error, Learner, Phase, kernel::Gaussian};
+///
+/// let mut learner = Learner::<4, 1>::new();
+/// assert_eq!(learner.phase(), Phase::Idle);
+/// learner.start(Gaussian::new(1.0)?);
+/// let early = learner.learn(&[20.0], 1.0);
+/// assert_eq!(early, Err(Error::Phase { expected: Phase::Learning, found: Phase::Scaling }));
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 // As wide as the other fields of an `Error`: with a field of one byte, errors are copied byte by byte, in
@@ -282,6 +301,13 @@ pub(crate) fn row_number(rows: u64) -> usize {
 }
 
 /// Why a [`crate::TryGroundSet`] has no entry: a row could not be read. It becomes [`Error::Read`].
+///
+/// ```
+/// use dpp_nystrom_core::{Error, ReadError};
+///
+/// let timeout = ReadError { row: 700, code: 5 };
+/// assert_eq!(Error::from(timeout), Error::Read { row: 700, code: 5 });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ReadError {
@@ -306,6 +332,17 @@ impl fmt::Display for ReadError {
 impl core::error::Error for ReadError {}
 
 /// What is wrong with the bytes of a model or of what a ridge regression has learned.
+///
+/// ```
+/// use dpp_nystrom_core::{BytesProblem, Error, RidgeRegression, RidgeWorkspace, StateHeader, state_bytes};
+///
+/// let mut memory = RidgeWorkspace::<f32, 2>::new();
+/// let mut bytes = [0; state_bytes::<f32>(2)];
+/// RidgeRegression::new(2, memory.lend())?.write_state(1, &mut bytes)?;
+/// bytes[50] ^= 1; // a bit flips on the way
+/// assert_eq!(StateHeader::read(&bytes), Err(Error::StateBytes(BytesProblem::Corrupt)));
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

@@ -6,6 +6,15 @@ use crate::scalar::Scalar;
 use core::mem::{align_of, size_of};
 
 /// The result of [`bytes()`], for `c` landmarks of `d` features.
+///
+/// ```
+/// use dpp_nystrom_core::{Bytes, Learner, Workspace, bytes, kernel::Gaussian};
+///
+/// let Bytes { select, learner, state, .. } = bytes::<f32>(16, 3);
+/// assert_eq!(select, size_of::<Workspace<f32, 16>>());
+/// assert_eq!(learner, size_of::<Learner<16, 3, Gaussian<f32>, f32>>());
+/// assert_eq!(state, Learner::<16, 3>::STATE);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Bytes {

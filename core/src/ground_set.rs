@@ -168,6 +168,16 @@ impl<T: Scalar, G: GroundSet<T> + ?Sized> TryGroundSet<T> for G {
 /// Rows of features under a kernel.
 ///
 /// As a [`GroundSet`] it returns NaN for a row past the end, which the algorithms refuse.
+///
+/// ```
+/// use dpp_nystrom_core::{GroundSet, Points, kernel::Gaussian};
+///
+/// let readings = [20.0, 1.0, 21.0, 1.0, 20.0, 3.0]; // three rows of two features
+/// let points = Points::new(&readings, 2, Gaussian::new(1.0)?)?;
+/// assert_eq!((points.len(), points.features(), points.row(2)), (3, 2, &[20.0, 3.0][..]));
+/// assert!((points.entry(0, 2) - (-2.0_f64).exp()).abs() < 1e-15);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Points<'a, T, K> {
@@ -183,6 +193,14 @@ impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
     /// # Errors
     /// [`Error::Empty`], [`Error::Length`] unless `rows` divides into whole rows, and
     /// [`Error::NotFinite`] with the row and the feature.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Points, kernel::Linear};
+    ///
+    /// assert!(Points::new(&[1.0, 2.0, 3.0, 4.0], 2, Linear).is_ok());
+    /// let short = Points::new(&[1.0, 2.0, 3.0], 2, Linear);
+    /// assert_eq!(short.unwrap_err(), Error::Length { expected: 4, found: 3 });
+    /// ```
     pub fn new(rows: &'a [T], dim: usize, kernel: K) -> Result<Self, Error> {
         let points = Self::assumed_finite(rows, dim, kernel)?;
         if let Some(at) = rows.iter().position(|value| !value.is_finite()) {
@@ -197,6 +215,18 @@ impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
     ///
     /// # Errors
     /// [`Error::Empty`], and [`Error::Length`] unless `rows` divides into whole rows.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Landmarks, Points, Workspace, kernel::Gaussian};
+    ///
+    /// let mapped = [0.5_f32, f32::NAN];
+    /// let points = Points::assumed_finite(&mapped, 1, Gaussian::new(1.0)?)?;
+    /// let mut memory = Workspace::<f32, 2>::new();
+    /// let mut landmarks = Landmarks::new(&points, memory.lend())?;
+    /// landmarks.push(0)?;
+    /// assert_eq!(landmarks.push(1), Err(Error::NotFinite { row: 1, column: 0 }));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn assumed_finite(rows: &'a [T], dim: usize, kernel: K) -> Result<Self, Error> {
         if rows.is_empty() || dim == 0 {
             return Err(Error::Empty);
@@ -236,6 +266,17 @@ impl<'a, T: Scalar, K: Kernel<T>> Points<'a, T, K> {
     /// [`Error::Length`] unless `x` has the rows' number of features and `out` an element for each of
     /// `members`, and [`Error::OutOfRange`] for a member past the end: the elements of `out` for such members
     /// are then NaN.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Points, kernel::Linear};
+    ///
+    /// let rows = [1.0, 0.0, 0.0, 1.0, 2.0, 3.0];
+    /// let points = Points::new(&rows, 2, Linear)?;
+    /// let mut column = [0.0; 2];
+    /// points.column_at(&[5.0, 7.0], &[2, 0], &mut column)?;
+    /// assert_eq!(column, [31.0, 5.0]);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn column_at(&self, x: &[T], members: &[usize], out: &mut [T]) -> Result<(), Error> {
         check_length(self.dim, x.len())?;
         check_length(members.len(), out.len())?;
@@ -324,6 +365,13 @@ impl<'a, T: Scalar> Matrix<'a, T> {
     /// # Errors
     /// [`Error::Empty`], [`Error::Length`] unless the number of entries is a square, and
     /// [`Error::NotFinite`] with row and column.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Matrix};
+    ///
+    /// assert!(Matrix::new(&[2.0, 1.0, 1.0, 2.0]).is_ok());
+    /// assert_eq!(Matrix::new(&[2.0, 1.0, 1.0]).unwrap_err(), Error::Length { expected: 4, found: 3 });
+    /// ```
     pub fn new(entries: &'a [T]) -> Result<Self, Error> {
         let len = entries.len().isqrt();
         if len == 0 {

@@ -36,6 +36,16 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     /// # Errors
     /// [`Error::Capacity`] when another slice is too short for that capacity, [`Error::Empty`] for a ground
     /// set without rows, [`Error::TooManyRows`].
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Landmarks, Matrix, Workspace};
+    ///
+    /// let matrix = Matrix::new(&[2.0_f32, 1.0, 1.0, 2.0])?;
+    /// let mut memory = Workspace::<f32, 2>::new();
+    /// let landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// assert!(landmarks.is_empty() && landmarks.factor().capacity() == 2);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn new(ground: &'a G, memory: Memory<'a, T>) -> Result<Self, Error> {
         check_rows(ground)?;
         let factor = Cholesky::new(memory.factor)?;
@@ -53,6 +63,19 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     /// # Errors
     /// [`Error::ForeignState`] when the memory holds no factor of these rows of this ground set,
     /// [`Error::Capacity`], [`Error::Read`].
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Landmarks, Matrix, Workspace};
+    ///
+    /// let (matrix, other) = (Matrix::new(&[4.0, 1.0, 1.0, 4.0])?, Matrix::new(&[9.0, 1.0, 1.0, 9.0])?);
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// landmarks.push(1)?;
+    ///
+    /// assert_eq!(Landmarks::resume(&matrix, 1, memory.lend())?.members(), [1]);
+    /// assert_eq!(Landmarks::resume(&other, 1, memory.lend()).err(), Some(Error::ForeignState));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn resume(ground: &'a G, count: usize, memory: Memory<'a, T>) -> Result<Self, Error> {
         check_rows(ground)?;
         let factor = Cholesky::resume(memory.factor, count)?;
@@ -111,6 +134,20 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     /// [`Error::OutOfRange`], [`Error::Duplicate`], [`Error::Capacity`], [`Error::NotFinite`],
     /// [`Error::Read`], and [`Error::NotPositive`] when the row depends on the landmarks, for example as a
     /// copy of one.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Landmarks, Matrix, Workspace};
+    ///
+    /// let matrix = Matrix::new(&[4.0, 2.0, 2.0, 5.0])?;
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// landmarks.push(0)?;
+    /// landmarks.push(1)?;
+    /// assert!(landmarks.contains(1) && landmarks.len() == 2);
+    /// assert!((landmarks.log_det() - 16.0_f64.ln()).abs() < 1e-15);
+    /// assert_eq!(landmarks.push(1), Err(Error::Duplicate { index: 1 }));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn push(&mut self, index: usize) -> Result<(), Error> {
         self.check_outside(index)?;
         check_capacity(self.len() + 1, self.factor.capacity())?;
@@ -123,6 +160,19 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     }
 
     /// Remove the landmarks from the `len`-th on. Exact.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Landmarks, Matrix, Workspace};
+    ///
+    /// let matrix = Matrix::new(&[4.0, 2.0, 2.0, 5.0])?;
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// landmarks.push(1)?;
+    /// landmarks.push(0)?;
+    /// landmarks.truncate(1);
+    /// assert_eq!(landmarks.members(), [1]);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn truncate(&mut self, len: usize) {
         self.factor.truncate(len);
     }
@@ -133,6 +183,20 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Duplicate`] when `entering` is a landmark,
     /// [`Error::NotFinite`], [`Error::Read`].
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Landmarks, Matrix, Workspace};
+    ///
+    /// let matrix = Matrix::new(&[2.0, 0.0, 1.0, 0.0, 4.0, 0.0, 1.0, 0.0, 3.0])?;
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// landmarks.push(0)?;
+    /// landmarks.push(1)?; // determinant 8
+    /// let swap = landmarks.swap(0, 2)?; // {1, 2} has determinant 12
+    /// assert!((swap.ratio() - 1.5).abs() < 1e-15);
+    /// assert_eq!(landmarks.members(), [0, 1]); // not carried out
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn swap(&mut self, slot: usize, entering: usize) -> Result<Swap<T>, Error> {
         if slot >= self.len() {
             return Err(Error::OutOfRange { index: slot, len: self.len() });
@@ -147,6 +211,20 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     /// # Errors
     /// Those of [`swap`](Self::swap), and [`Error::NotPositive`] when the row depends on the
     /// landmarks that remain.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Landmarks, Matrix, Workspace};
+    ///
+    /// let matrix = Matrix::new(&[2.0, 0.0, 1.0, 0.0, 4.0, 0.0, 1.0, 0.0, 3.0])?;
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// landmarks.push(0)?;
+    /// landmarks.push(1)?;
+    /// landmarks.replace(0, 2)?;
+    /// assert_eq!(landmarks.members(), [1, 2]);
+    /// assert!((landmarks.log_det() - 12.0_f64.ln()).abs() < 1e-15);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn replace(&mut self, slot: usize, entering: usize) -> Result<Swap<T>, Error> {
         let swap = self.swap(slot, entering)?;
         if !(swap.entering > T::ZERO) {
@@ -202,6 +280,24 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Landmarks<'a, T, G> {
     ///
     /// # Errors
     /// [`Error::NotPositive`], [`Error::NotFinite`] or [`Error::Read`]; the factor is unchanged.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Landmarks, Points, Workspace, kernel::Gaussian};
+    ///
+    /// let rows = [0.0, 0.3, 0.7, 1.2];
+    /// let ground = Points::new(&rows, 1, Gaussian::new(1.0)?)?;
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+    /// landmarks.push(0)?;
+    /// landmarks.push(3)?;
+    /// let before = landmarks.log_det();
+    /// for (slot, entering) in [(0, 1), (1, 2), (1, 0)] {
+    ///     landmarks.replace(slot, entering)?;
+    /// }
+    /// landmarks.refactor()?;
+    /// assert!((landmarks.log_det() - before).abs() < 1e-14); // the same pair as at first
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn refactor(&mut self) -> Result<(), Error> {
         let (ground, members) = (self.ground, &*self.members);
         self.factor.try_refactor(|i, j| {

@@ -11,6 +11,15 @@ use crate::scalar::Scalar;
 pub(crate) const MOST_ROWS: u64 = 1 << 53;
 
 /// Memory of a [`crate::Cholesky`] factor of up to `c` members.
+///
+/// ```
+/// use dpp_nystrom_core::{Cholesky, FactorMemory};
+///
+/// let (square, column, rotations) = (&mut [0.0_f32; 9], &mut [0.0; 3], &mut [[0.0; 2]; 3]);
+/// let memory = FactorMemory { square, column, rotations };
+/// assert_eq!(Cholesky::new(memory)?.capacity(), 3);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FactorMemory<'a, T> {
@@ -24,6 +33,19 @@ pub struct FactorMemory<'a, T> {
 }
 
 /// Memory of a set of up to `c` [`crate::Landmarks`], and of a [`crate::Chain`] over it.
+///
+/// ```
+/// use dpp_nystrom_core::{FactorMemory, Landmarks, Matrix, Memory};
+///
+/// let matrix = Matrix::new(&[2.0_f32, 1.0, 1.0, 2.0])?;
+/// let (square, column, rotations) = (&mut [0.0; 4], &mut [0.0; 2], &mut [[0.0; 2]; 2]);
+/// let (factor, members) = (FactorMemory { square, column, rotations }, &mut [0; 2]);
+/// let memory = Memory { factor, landmarks: members };
+/// let mut landmarks = Landmarks::new(&matrix, memory)?;
+/// landmarks.push(1)?;
+/// assert_eq!(landmarks.members(), [1]);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Memory<'a, T> {
@@ -34,6 +56,14 @@ pub struct Memory<'a, T> {
 }
 
 /// Memory of a [`crate::RidgeRegression`] with up to `c` features.
+///
+/// ```
+/// use dpp_nystrom_core::{EarlierMemory, RidgeMemory, RidgeRegression};
+///
+/// let (square, [diagonal, targets, row, solution]) = (&mut [0.0_f64; 4], &mut [[0.0; 2]; 4]);
+/// let memory = RidgeMemory { square, diagonal, targets, row, solution, earlier: EarlierMemory::default() };
+/// assert!(RidgeRegression::new(2, memory).is_ok());
+/// ```
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RidgeMemory<'a, T> {
@@ -55,6 +85,17 @@ pub struct RidgeMemory<'a, T> {
 
 /// Memory for the triangle of a [`crate::RidgeRegression`]'s earlier rows, those before the last
 /// [`Scalar::ROWS_APART`].
+///
+/// ```
+/// use dpp_nystrom_core::{EarlierMemory, Error, RidgeMemory, RidgeRegression, RidgeWorkspace};
+///
+/// let mut workspace = RidgeWorkspace::<f32, 2>::new();
+/// let lent = workspace.lend();
+/// assert_eq!((lent.earlier.square.len(), lent.earlier.stride), (4, 2));
+/// // Single precision needs it.
+/// let without = RidgeMemory { earlier: EarlierMemory::default(), ..lent };
+/// assert!(matches!(RidgeRegression::new(2, without), Err(Error::Capacity { .. })));
+/// ```
 #[derive(Debug, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct EarlierMemory<'a, T> {
@@ -121,6 +162,16 @@ impl<T: Scalar, const C: usize> Default for Workspace<T, C> {
 }
 
 /// Memory for ridge regression on up to `C` landmarks in arrays.
+///
+/// ```
+/// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace, bytes};
+///
+/// let mut memory = RidgeWorkspace::<f32, 16>::new();
+/// assert_eq!(size_of_val(&memory), bytes::<f32>(16, 0).learn);
+/// let ridge = RidgeRegression::new(10, memory.lend())?; // up to 16
+/// assert_eq!(ridge.features(), 10);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RidgeWorkspace<T, const C: usize> {

@@ -61,6 +61,21 @@ impl<'m, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     ///
     /// # Errors
     /// [`Error::Length`] unless there is an entry per landmark.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Landmarks, Nystrom, Points, Workspace, kernel::Gaussian, start};
+    ///
+    /// let rows = [0.0, 0.5, 1.0, 3.0];
+    /// let ground = Points::new(&rows, 1, Gaussian::new(1.0)?)?;
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+    /// start::given(&mut landmarks, &[0, 3])?;
+    /// let mut phi = [0.0; 2];
+    /// ground.column_at(&[3.0], landmarks.members(), &mut phi)?; // k_C(x)
+    /// Nystrom::new(&landmarks).transform(&mut phi)?;
+    /// assert!((phi[0] * phi[0] + phi[1] * phi[1] - 1.0).abs() < 1e-15); // k(x, x) of a landmark
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn transform(&self, column: &mut [T]) -> Result<(), Error> {
         self.landmarks.factor().solve_lower(column)
     }
@@ -70,6 +85,20 @@ impl<'m, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Length`] unless `phi` has an entry per landmark,
     /// [`Error::NotFinite`], and [`Error::Read`]: `phi` may then hold anything.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Landmarks, Nystrom, Points, Workspace, kernel::Gaussian, start};
+    ///
+    /// let rows = [0.0, 0.5, 1.0, 3.0];
+    /// let ground = Points::new(&rows, 1, Gaussian::new(1.0)?)?;
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+    /// start::given(&mut landmarks, &[0, 3])?;
+    /// let mut phi = [0.0; 2];
+    /// Nystrom::new(&landmarks).features(0, &mut phi)?;
+    /// assert_eq!(phi, [1.0, 0.0]); // the first landmark
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn features(&self, i: usize, phi: &mut [T]) -> Result<(), Error> {
         let ground = self.landmarks.ground();
         if i >= ground.len() {
@@ -85,6 +114,22 @@ impl<'m, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     ///
     /// # Errors
     /// [`Error::Length`] unless there is an entry per landmark, and [`Error::NotFinite`].
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Landmarks, Matrix, Nystrom, Workspace, start};
+    ///
+    /// let matrix = Matrix::new(&[4.0, 2.0, 2.0, 2.0])?;
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// start::given(&mut landmarks, &[0, 1])?;
+    /// let nystrom = Nystrom::new(&landmarks);
+    /// let mut phi = [6.0, 5.0]; // the kernel of a new point with both landmarks
+    /// nystrom.features_at(70, &mut phi)?;
+    /// assert_eq!(phi, [3.0, 2.0]);
+    /// let refused = nystrom.features_at(70, &mut [6.0, f64::NAN]);
+    /// assert_eq!(refused, Err(Error::NotFinite { row: 70, column: 1 }));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     // Out of line, so that its stack is not added to the caller's.
     #[inline(never)]
     pub fn features_at(&self, i: usize, column: &mut [T]) -> Result<(), Error> {
@@ -99,6 +144,22 @@ impl<'m, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     ///
     /// # Errors
     /// [`Error::Length`] unless each has an entry per landmark.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{GroundSet, Landmarks, Nystrom, Points, Workspace, kernel::Gaussian, start};
+    ///
+    /// let rows = [0.0, 0.5, 1.0, 3.0];
+    /// let ground = Points::new(&rows, 1, Gaussian::new(1.0)?)?;
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+    /// start::given(&mut landmarks, &[0, 3])?;
+    /// let nystrom = Nystrom::new(&landmarks);
+    /// let (mut phi, mut other) = ([0.0; 2], [0.0; 2]);
+    /// nystrom.features(1, &mut phi)?;
+    /// nystrom.features(3, &mut other)?;
+    /// assert!((nystrom.entry(&phi, &other)? - ground.entry(1, 3)).abs() < 1e-15); // exact with a landmark
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn entry(&self, phi: &[T], other: &[T]) -> Result<T, Error> {
         check_length(self.rank(), phi.len())?;
         check_length(self.rank(), other.len())?;
@@ -119,6 +180,20 @@ impl<'m, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     ///
     /// # Errors
     /// Those of [`features_at`](Self::features_at).
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Landmarks, Nystrom, Points, Workspace, kernel::Gaussian, start};
+    ///
+    /// let rows = [0.0, 0.5, 1.0, 3.0];
+    /// let ground = Points::new(&rows, 1, Gaussian::new(1.0)?)?;
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+    /// start::given(&mut landmarks, &[0, 3])?;
+    /// let mut column = [0.0; 2];
+    /// ground.column_at(&[40.0], landmarks.members(), &mut column)?; // a point far from all rows
+    /// assert_eq!(Nystrom::new(&landmarks).residual_at(4, 1.0, &mut column)?, 1.0);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn residual_at(&self, i: usize, diagonal: T, column: &mut [T]) -> Result<T, Error> {
         self.features_at(i, column)?;
         Ok(left(diagonal, column))
@@ -128,6 +203,17 @@ impl<'m, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     ///
     /// # Errors
     /// Those of [`features`](Self::features).
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Landmarks, Matrix, Nystrom, Workspace, start};
+    ///
+    /// let matrix = Matrix::new(&[4.0, 2.0, 2.0, 2.0])?;
+    /// let mut memory = Workspace::<f64, 1>::new();
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// start::given(&mut landmarks, &[0])?;
+    /// assert_eq!(Nystrom::new(&landmarks).trace_error(&mut [0.0])?, 1.0); // 0 and 2 - 2²/4
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn trace_error(&self, phi: &mut [T]) -> Result<T, Error> {
         let mut total = Sum::default();
         for i in 0..self.landmarks.ground().len() {
@@ -142,6 +228,19 @@ impl<'m, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Nystrom<'m, 'a, T, G> {
     /// # Errors
     /// [`Error::Length`] unless both have a weight per landmark, [`Error::NotFinite`] with the landmark (as
     /// its column) whose weight overflows. `weights` are then as before.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{FeatureWeights, Landmarks, Matrix, Nystrom, Workspace, start};
+    ///
+    /// let matrix = Matrix::new(&[4.0, 2.0, 2.0, 2.0])?; // L = [2 0; 1 1]
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// start::given(&mut landmarks, &[0, 1])?;
+    /// let (mut beta, mut weights) = ([7.0, 3.0], [0.0; 2]);
+    /// Nystrom::new(&landmarks).kernel_weights(FeatureWeights::new(&mut beta), &mut weights)?;
+    /// assert_eq!(weights, [2.0, 3.0]); // Lᵀw = β
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn kernel_weights(&self, of_features: FeatureWeights<'_, T>, weights: &mut [T]) -> Result<(), Error> {
         check_length(self.rank(), of_features.len())?;
         check_length(self.rank(), weights.len())?;

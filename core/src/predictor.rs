@@ -31,6 +31,13 @@ impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
     /// # Errors
     /// [`Error::Empty`] for no features or no weights, [`Error::Length`] unless there are as many
     /// landmarks as weights.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Predictor, kernel::Linear};
+    ///
+    /// let refused = Predictor::new(Linear, &[0.0, 0.0, 1.0], 2, &[1.0, -1.0]);
+    /// assert_eq!(refused.err(), Some(Error::Length { expected: 4, found: 3 }));
+    /// ```
     pub fn new(kernel: K, landmarks: &'a [T], dim: usize, weights: &'a [T]) -> Result<Self, Error> {
         if dim == 0 || weights.is_empty() {
             return Err(Error::Empty);
@@ -76,6 +83,15 @@ impl<'a, T: Scalar, K: Kernel<T>> Predictor<'a, T, K> {
     /// # Errors
     /// [`Error::Length`] unless `x` has the landmarks' number of features, and [`Error::NotFinite`] (of
     /// row 0) for a feature that is NaN or infinite.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Predictor, kernel::Linear};
+    ///
+    /// let model = Predictor::new(Linear, &[1.0, 0.0, 0.0, 1.0], 2, &[3.0, -1.0])?;
+    /// assert_eq!(model.predict(&[2.0, 5.0])?, 1.0);
+    /// assert_eq!(model.predict(&[2.0]), Err(Error::Length { expected: model.features(), found: 1 }));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn predict(&self, x: &[T]) -> Result<T, Error> {
         check_length(self.dim, x.len())?;
         check_finite(x)?;

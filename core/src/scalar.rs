@@ -11,6 +11,16 @@ use core::fmt;
 use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 /// A real number: `f32` or `f64`. Sealed: the rounding-error bounds are stated for these two.
+///
+/// ```
+/// use dpp_nystrom_core::Scalar;
+///
+/// fn norm<T: Scalar>(row: &[T]) -> T {
+///     row.iter().fold(T::ZERO, |sum, &x| sum + x * x).sqrt()
+/// }
+/// assert_eq!((norm(&[3.0_f32, 4.0]), norm(&[3.0_f64, 4.0])), (5.0, 5.0));
+/// assert!((1.0_f32 + f32::EPSILON / 2.0) == f32::from_count(1));
+/// ```
 pub trait Scalar:
     sealed::Sealed
     + Copy

@@ -15,6 +15,19 @@ use crate::scalar::Scalar;
 use crate::swap::Acceptance;
 
 /// A row that is proposed, with the uniform number that decides.
+///
+/// ```
+/// use dpp_nystrom_core::{Acceptance, Landmarks, Matrix, OpenSlot, Proposal, Workspace};
+///
+/// let matrix = Matrix::new(&[1.0, 0.0, 0.0, 4.0])?;
+/// let mut memory = Workspace::<f64, 1>::new();
+/// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+/// landmarks.push(1)?;
+/// let mut slot = OpenSlot::new(&mut landmarks, 0, Acceptance::Metropolis)?;
+/// assert!(!slot.try_one(Proposal { entering: 0, uniform: 0.25 })?); // accepted with probability 1/4
+/// assert!(slot.try_one(Proposal { entering: 0, uniform: 0.24 })?);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Proposal<T> {
@@ -25,6 +38,21 @@ pub struct Proposal<T> {
 }
 
 /// The last slot of the landmarks, open to other rows.
+///
+/// ```
+/// use dpp_nystrom_core::{Acceptance, Landmarks, Matrix, OpenSlot, Proposal, Workspace, start};
+///
+/// let matrix = Matrix::new(&[2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0])?;
+/// let mut memory = Workspace::<f64, 2>::new();
+/// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+/// start::given(&mut landmarks, &[1, 0])?;
+/// let mut slot = OpenSlot::new(&mut landmarks, 0, Acceptance::Metropolis)?;
+/// assert!(slot.others() == [0] && (slot.row(0)[0] - 2.0_f64.sqrt()).abs() < 1e-15);
+/// assert!((slot.residual() - 1.5).abs() < 1e-15); // of row 1 given row 0
+/// assert!(slot.try_one(Proposal { entering: 2, uniform: 0.9 })?);
+/// assert_eq!(landmarks.members(), [0, 2]);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct OpenSlot<'s, 'a, T, G: ?Sized> {
@@ -74,6 +102,19 @@ impl<'s, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
 
     /// Return the value that the residual of a row with `k(v, v) = diagonal` must exceed: the threshold of
     /// acceptance, or the rounding error if that is larger.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Acceptance, Landmarks, Matrix, OpenSlot, Workspace};
+    ///
+    /// let matrix = Matrix::new(&[1.0, 0.0, 0.0, 4.0])?;
+    /// let mut memory = Workspace::<f64, 1>::new();
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// landmarks.push(1)?;
+    /// let slot = OpenSlot::new(&mut landmarks, 0, Acceptance::Metropolis)?;
+    /// assert_eq!(slot.threshold(0.5, 1.0), 2.0); // half the occupant's residual
+    /// assert_eq!(slot.threshold(0.0, 1.0), f64::EPSILON); // the rounding error
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn threshold(&self, uniform: T, diagonal: T) -> T {
         let asked = self.acceptance.threshold(uniform, self.residual);
         let floor = Cholesky::<T>::floor(self.others().len(), diagonal);
@@ -88,6 +129,21 @@ impl<'s, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
     /// # Errors
     /// [`Error::Length`] unless each proposal has a diagonal and a residual. [`Error::NotFinite`] at the
     /// first residual that is NaN or infinite: rows admitted before it remain.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Acceptance, Landmarks, Matrix, OpenSlot, Proposal, Workspace, start};
+    ///
+    /// let matrix = Matrix::new(&[2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0])?;
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// start::given(&mut landmarks, &[0, 1])?;
+    /// let mut slot = OpenSlot::new(&mut landmarks, 1, Acceptance::Metropolis)?;
+    /// // Row 2 has the entry 0 with row 0: its substitution is [0], and its residual its diagonal entry.
+    /// let proposals = [Proposal { entering: 2, uniform: 0.9 }];
+    /// let admitted = slot.decide(&proposals, &[2.0], &[2.0], |_, z| z.fill(0.0))?;
+    /// assert_eq!((admitted, landmarks.members()), (1, &[0, 2][..]));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn decide(
         &mut self,
         proposals: &[Proposal<T>],
@@ -140,6 +196,20 @@ impl<'s, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
     ///
     /// # Errors
     /// [`Error::NotFinite`] and [`Error::Read`] from the ground set, [`Error::OutOfRange`].
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Acceptance, Error, Landmarks, Matrix, OpenSlot, Proposal, Workspace};
+    ///
+    /// let matrix = Matrix::new(&[1.0, 0.0, 0.0, 4.0])?;
+    /// let mut memory = Workspace::<f64, 1>::new();
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// landmarks.push(0)?;
+    /// let mut slot = OpenSlot::new(&mut landmarks, 0, Acceptance::Barker)?;
+    /// let past_the_end = slot.try_one(Proposal { entering: 2, uniform: 0.0 });
+    /// assert_eq!(past_the_end, Err(Error::OutOfRange { index: 2, len: 2 }));
+    /// assert!(slot.try_one(Proposal { entering: 1, uniform: 0.79 })?); // r/(1 + r) = 4/5
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn try_one(&mut self, proposal: Proposal<T>) -> Result<bool, Error> {
         let Proposal { entering, uniform } = proposal;
         let ground = self.landmarks.ground();
@@ -168,6 +238,32 @@ impl<'s, 'a, T: Scalar, G: TryGroundSet<T> + ?Sized> OpenSlot<'s, 'a, T, G> {
 
 /// An implementation of trying a block of proposals against an open slot, in order. Each proposal is compared
 /// with the occupant at that point. All implementations compute what [`OneByOne`] does, possibly faster.
+///
+/// ```
+/// use core::cell::Cell;
+/// use dpp_nystrom_core::{Acceptance, Error, Evaluate, Landmarks, Matrix, OneByOne, OpenSlot, Proposal, Random};
+/// use dpp_nystrom_core::{Scalar, SlotChain, TryGroundSet, Workspace};
+///
+/// /// Counts the blocks of proposals.
+/// struct Counting<'c>(&'c Cell<u32>);
+///
+/// impl<T: Scalar, G: TryGroundSet<T> + ?Sized> Evaluate<T, G> for Counting<'_> {
+///     fn evaluate(&mut self, slot: &mut OpenSlot<'_, '_, T, G>, proposals: &[Proposal<T>]) -> Result<u32, Error> {
+///         self.0.set(self.0.get() + 1);
+///         OneByOne.evaluate(slot, proposals)
+///     }
+/// }
+///
+/// let matrix = Matrix::new(&[1.0, 0.0, 0.0, 4.0])?;
+/// let mut memory = Workspace::<f64, 1>::new();
+/// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+/// landmarks.push(0)?;
+/// let blocks = Cell::new(0);
+/// let chain = SlotChain::new(landmarks, Acceptance::Barker).with_tries(16);
+/// chain.with_evaluator(Counting(&blocks)).run(64, &mut Random::seeded(7))?;
+/// assert_eq!(blocks.get(), 4);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 pub trait Evaluate<T: Scalar, G: TryGroundSet<T> + ?Sized> {
     /// Try all proposals. Return how many were admitted.
     ///
@@ -182,6 +278,19 @@ pub trait Evaluate<T: Scalar, G: TryGroundSet<T> + ?Sized> {
 }
 
 /// One proposal after the other, each stopped as early as possible. For any ground set, without memory.
+///
+/// ```
+/// use dpp_nystrom_core::{Acceptance, Evaluate, Landmarks, Matrix, OneByOne, OpenSlot, Proposal, Workspace};
+///
+/// let matrix = Matrix::new(&[1.0, 0.0, 0.0, 4.0])?;
+/// let mut memory = Workspace::<f64, 1>::new();
+/// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+/// landmarks.push(0)?;
+/// let mut slot = OpenSlot::new(&mut landmarks, 0, Acceptance::Metropolis)?;
+/// let proposals = [1, 0, 0].map(|entering| Proposal { entering, uniform: 0.5 });
+/// assert_eq!(OneByOne.evaluate(&mut slot, &proposals)?, 1); // row 1, which row 0 does not displace
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct OneByOne;

@@ -39,6 +39,19 @@ pub const TRIES: usize = 32;
 const REFACTOR: u64 = 8;
 
 /// The order in which slots are opened.
+///
+/// ```
+/// use dpp_nystrom_core::{Acceptance, Landmarks, Matrix, Random, Scan, SlotChain, Workspace, start};
+///
+/// let matrix = Matrix::new(&[2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0])?;
+/// let mut memory = Workspace::<f64, 2>::new();
+/// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+/// start::given(&mut landmarks, &[0, 1])?;
+/// // The paper's chain without lazy steps.
+/// let mut chain = SlotChain::new(landmarks, Acceptance::Barker).with_scan(Scan::Random).with_tries(1);
+/// assert_eq!(chain.run(100, &mut Random::seeded(7))?.openings, 100);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Scan {
@@ -88,6 +101,20 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> SlotChain<'a, T, G> {
     ///
     /// # Errors
     /// Those of [`Landmarks::resume`], and [`Error::ForeignState`] for counters that no chain can have.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Acceptance, Landmarks, Matrix, Random, SlotChain, Workspace};
+    ///
+    /// let matrix = Matrix::new(&[2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0])?;
+    /// let (mut memory, mut random) = (Workspace::<f64, 1>::new(), Random::seeded(7));
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// landmarks.push(0)?;
+    /// let progress = SlotChain::new(landmarks, Acceptance::Metropolis).run(64, &mut random)?;
+    ///
+    /// let mut chain = SlotChain::resume(&matrix, 1, memory.lend(), Acceptance::Metropolis, progress)?;
+    /// assert_eq!(chain.run(64, &mut random)?.steps, 128);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn resume(
         ground: &'a G,
         count: usize,
@@ -126,6 +153,20 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a
     /// # Errors
     /// [`Error::NotFinite`] and [`Error::Read`] from the ground set: the landmarks are as after the tries
     /// before that one, possibly in another order, and the step is not counted.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Acceptance, Landmarks, Matrix, Random, SlotChain, Workspace};
+    ///
+    /// let matrix = Matrix::new(&[1.0, 0.0, 0.0, 4.0])?;
+    /// let mut memory = Workspace::<f64, 1>::new();
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// landmarks.push(1)?;
+    /// let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis);
+    /// let admitted = chain.step(8, &mut Random::seeded(7))?; // at most 8 tries
+    /// let progress = chain.progress();
+    /// assert_eq!((progress.steps, progress.openings, progress.accepted), (8, 1, u64::from(admitted)));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn step<R: Rng + ?Sized>(&mut self, most: u64, random: &mut R) -> Result<u32, Error> {
         let ChainState { landmarks, progress } = &mut self.state;
         let (count, rows) = (landmarks.len(), landmarks.ground().len());

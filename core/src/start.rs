@@ -18,6 +18,19 @@ const DRAWS: usize = 16;
 ///
 /// # Errors
 /// Those of [`Landmarks::push`].
+///
+/// ```
+/// use dpp_nystrom_core::{Error, Landmarks, Matrix, Workspace, start};
+///
+/// let matrix = Matrix::new(&[2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0])?; // rows 0 and 2 agree
+/// let mut memory = Workspace::<f64, 2>::new();
+/// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+/// assert_eq!(start::given(&mut landmarks, &[0, 2]), Err(Error::NotPositive { pivot: 1 }));
+/// assert!(landmarks.is_empty());
+/// start::given(&mut landmarks, &[1, 2])?;
+/// assert_eq!(landmarks.members(), [1, 2]);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 pub fn given<T, G>(landmarks: &mut Landmarks<'_, T, G>, rows: &[usize]) -> Result<(), Error>
 where
     T: Scalar,
@@ -38,6 +51,20 @@ where
 /// [`Error::Empty`] for `c = 0`, [`Error::TooManyLandmarks`] for more landmarks than rows,
 /// [`Error::Capacity`], [`Error::NotFinite`], [`Error::Read`], and [`Error::RankDeficient`] when no row is
 /// independent of those found: every row was tried, at a cost of `n c²/2`.
+///
+/// ```
+/// use dpp_nystrom_core::{Error, Landmarks, Points, Random, Workspace, kernel::Gaussian, start};
+///
+/// let rows = [0.0, 0.0, 1.0, 1.0, 2.0]; // three different ones
+/// let ground = Points::new(&rows, 1, Gaussian::new(1.0)?)?;
+/// let (mut memory, mut random) = (Workspace::<f64, 4>::new(), Random::seeded(7));
+/// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+/// let refused = start::uniform(&mut landmarks, 4, &mut random);
+/// assert_eq!(refused, Err(Error::RankDeficient { rank: 3, landmarks: 4 }));
+/// start::uniform(&mut landmarks, 3, &mut random)?;
+/// assert!(landmarks.contains(4));
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 pub fn uniform<T, G, R>(landmarks: &mut Landmarks<'_, T, G>, c: usize, random: &mut R) -> Result<(), Error>
 where
     T: Scalar,
@@ -53,6 +80,17 @@ where
 /// # Errors
 /// [`Error::Empty`] for `c = 0` and where not even one row has a positive diagonal, [`Error::Capacity`],
 /// [`Error::NotFinite`].
+///
+/// ```
+/// use dpp_nystrom_core::{Landmarks, Points, Random, Workspace, kernel::Gaussian, start};
+///
+/// let rows = [0.0, 0.0, 1.0, 1.0, 2.0]; // three different ones
+/// let ground = Points::new(&rows, 1, Gaussian::new(1.0)?)?;
+/// let mut memory = Workspace::<f64, 4>::new();
+/// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+/// assert_eq!(start::uniform_up_to(&mut landmarks, 4, &mut Random::seeded(7))?, 3);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 pub fn uniform_up_to<T, G, R>(
     landmarks: &mut Landmarks<'_, T, G>,
     c: usize,
@@ -99,6 +137,18 @@ where
 ///
 /// # Errors
 /// Those of [`kmeans_plus_plus_while`].
+///
+/// ```
+/// use dpp_nystrom_core::{Landmarks, Points, Random, Workspace, kernel::Gaussian, start};
+///
+/// let rows = [0.0, 0.1, 0.2, 50.0, 50.1, 99.0]; // three clusters
+/// let ground = Points::new(&rows, 1, Gaussian::new(1.0)?)?;
+/// let mut memory = Workspace::<f64, 3>::new();
+/// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+/// start::kmeans_plus_plus(&mut landmarks, 3, &mut [0.0; 6], &mut Random::seeded(7))?;
+/// assert!(landmarks.contains(5)); // one of each cluster, nearly always
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 pub fn kmeans_plus_plus<T, G, R>(
     landmarks: &mut Landmarks<'_, T, G>,
     c: usize,
@@ -121,6 +171,20 @@ where
 ///
 /// # Errors
 /// Those of [`uniform`]; [`Error::Capacity`] when `distances` is shorter than the ground set.
+///
+/// ```
+/// use dpp_nystrom_core::{Landmarks, Points, Random, Workspace, kernel::Gaussian, start};
+///
+/// let rows = [0.0, 1.0, 50.0, 99.0];
+/// let ground = Points::new(&rows, 1, Gaussian::new(1.0)?)?;
+/// let (mut memory, mut random) = (Workspace::<f64, 3>::new(), Random::seeded(7));
+/// let mut landmarks = Landmarks::new(&ground, memory.lend())?;
+/// let mut left = 2; // a budget of seeds
+/// let goes_on = || { left -= 1; left >= 0 };
+/// assert!(!start::kmeans_plus_plus_while(&mut landmarks, 3, &mut [0.0; 4], &mut random, goes_on)?);
+/// assert!(landmarks.is_empty()); // as before
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 pub fn kmeans_plus_plus_while<T, G, R>(
     landmarks: &mut Landmarks<'_, T, G>,
     c: usize,

@@ -30,6 +30,13 @@ const MAGIC: &[u8; 8] = b"dppnslot";
 const VERSION: u32 = 1;
 
 /// Why bytes could not be kept or read back. `E` is the error of the flash.
+///
+/// ```
+/// use dpp_nystrom_core::StorageError;
+///
+/// let error = StorageError::<core::convert::Infallible>::Capacity { needed: 9_000, have: 4_064 };
+/// assert_eq!(error.to_string(), "9000 bytes do not fit 4064");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -69,6 +76,47 @@ impl<E: core::fmt::Debug> core::fmt::Display for StorageError<E> {
 impl<E: core::fmt::Debug> core::error::Error for StorageError<E> {}
 
 /// Two slots in a region of a NOR flash, for the state of a [`crate::Learner`] or any other bytes.
+///
+/// ```
+/// use dpp_nystrom_core::{Slots, StorageError};
+/// # use core::convert::Infallible;
+/// # use embedded_storage::nor_flash::{ErrorType, NorFlash, ReadNorFlash};
+/// #
+/// # struct Flash([u8; 8_192]);
+/// # impl ErrorType for Flash { type Error = Infallible; }
+/// # impl ReadNorFlash for Flash {
+/// #     const READ_SIZE: usize = 1;
+/// #     fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), Infallible> {
+/// #         bytes.copy_from_slice(&self.0[offset as usize..][..bytes.len()]);
+/// #         Ok(())
+/// #     }
+/// #     fn capacity(&self) -> usize { self.0.len() }
+/// # }
+/// # impl NorFlash for Flash {
+/// #     const WRITE_SIZE: usize = 4;
+/// #     const ERASE_SIZE: usize = 4_096;
+/// #     fn erase(&mut self, from: u32, to: u32) -> Result<(), Infallible> {
+/// #         self.0[from as usize..to as usize].fill(0xff);
+/// #         Ok(())
+/// #     }
+/// #     fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Infallible> {
+/// #         self.0[offset as usize..][..bytes.len()].copy_from_slice(bytes);
+/// #         Ok(())
+/// #     }
+/// # }
+/// # let driver = Flash([0xff; 8_192]);
+///
+/// let mut slots = Slots::open(driver, 0, 8_192)?; // two sectors of 4,096 bytes
+/// assert_eq!((slots.capacity(), slots.saved()), (4_064, None));
+/// slots.save(b"a state")?;
+/// assert_eq!(slots.save(b"a later state")?, 2); // the sequence number
+///
+/// let mut slots = Slots::open(slots.into_flash(), 0, 8_192)?; // after a reset
+/// let mut room = [0; 64];
+/// assert_eq!(slots.load(&mut room)?, Some(&b"a later state"[..]));
+/// assert_eq!(slots.save(&[0; 5_000]), Err(StorageError::Capacity { needed: 5_000, have: 4_064 }));
+/// # Ok::<(), StorageError<Infallible>>(())
+/// ```
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Slots<F> {

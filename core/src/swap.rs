@@ -10,6 +10,14 @@
 use crate::scalar::Scalar;
 
 /// The acceptance rule for a proposed swap. The c-DPP is stationary under both.
+///
+/// ```
+/// use dpp_nystrom_core::{Acceptance, Swap};
+///
+/// let swap = Swap { entering: 3.0, leaving: 1.0 };
+/// assert_eq!(swap.probability(Acceptance::Barker), 0.75);
+/// assert_eq!(swap.probability(Acceptance::Metropolis), 1.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -24,6 +32,14 @@ impl Acceptance {
     /// Return the threshold that the entering residual must exceed for a `uniform` number in [0, 1) to accept
     /// the swap: `uniform < probability` solved for `s_v`. A residual only decreases while it is computed, so
     /// a proposal is rejected as soon as it has reached the threshold.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::Acceptance;
+    ///
+    /// // A swap is accepted if the entering residual exceeds 0.5 · 3.
+    /// assert_eq!(Acceptance::Metropolis.threshold(0.5, 3.0), 1.5);
+    /// assert_eq!(Acceptance::Barker.threshold(0.75, 3.0), 9.0);
+    /// ```
     pub fn threshold<T: Scalar>(self, uniform: T, leaving: T) -> T {
         match self {
             Self::Barker => leaving * (uniform / (T::ONE - uniform)),
@@ -33,6 +49,14 @@ impl Acceptance {
 }
 
 /// The two residuals whose quotient is the determinant ratio `r`.
+///
+/// ```
+/// use dpp_nystrom_core::Swap;
+///
+/// let swap = Swap { entering: 1.0, leaving: 4.0 };
+/// assert_eq!((swap.ratio(), swap.log_ratio()), (0.25, -4.0_f64.ln()));
+/// assert_eq!(Swap { entering: 0.0, leaving: 4.0 }.log_ratio(), f64::NEG_INFINITY); // a dependent row
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Swap<T> {

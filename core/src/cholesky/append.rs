@@ -12,6 +12,19 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// # Errors
     /// [`Error::Length`] unless `column` has an entry per member, [`Error::Capacity`] when full,
     /// [`Error::NotFinite`], and [`Error::NotPositive`] when the new member depends on the others.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Cholesky, Error, Workspace};
+    ///
+    /// let mut memory = Workspace::<f64, 3>::new();
+    /// let mut factor = Cholesky::new(memory.lend().factor)?;
+    /// factor.append(&[], 9.0)?;
+    /// factor.append(&[6.0], 5.0)?; // [9 6; 6 5]
+    /// assert_eq!(factor.row(1), [2.0, 1.0]);
+    /// assert_eq!(factor.append(&[9.0, 6.0], 9.0), Err(Error::NotPositive { pivot: 2 })); // a copy of the first
+    /// assert_eq!((factor.order(), factor.capacity()), (2, 3));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn append(&mut self, column: &[T], diagonal: T) -> Result<(), Error> {
         self.load(column, diagonal)?;
         self.append_loaded(diagonal)

@@ -127,6 +127,17 @@ impl<'a, T: Scalar> Cholesky<'a, T> {
     }
 
     /// Remove the members from `order` on. Exact: the rows before them do not change.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Cholesky, Workspace};
+    ///
+    /// let mut memory = Workspace::<f32, 2>::new();
+    /// let mut factor = Cholesky::new(memory.lend().factor)?;
+    /// factor.factor(2, &[9.0, 6.0, 6.0, 5.0])?;
+    /// factor.truncate(1);
+    /// assert_eq!((factor.order(), factor.pivot(0), factor.pivot(1)), (1, 3.0, 0.0));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn truncate(&mut self, order: usize) {
         self.order = self.order.min(order);
     }

@@ -21,6 +21,19 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// # Errors
     /// [`Error::NotFinite`], and [`Error::NotPositive`] with the pivot at which the matrix is singular; the
     /// factor is unchanged.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Cholesky, Error, Workspace};
+    ///
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut factor = Cholesky::new(memory.lend().factor)?;
+    /// factor.factor(2, &[9.0, 6.0, 6.0, 5.0])?;
+    /// factor.refactor(|i, j| if i == j { 4.0 } else { 2.0 })?; // another matrix of the same members
+    /// assert_eq!((factor.row(0), factor.row(1)), (&[2.0][..], &[1.0, 3.0_f64.sqrt()][..]));
+    /// assert_eq!(factor.refactor(|_, _| 1.0), Err(Error::NotPositive { pivot: 1 }));
+    /// assert_eq!(factor.pivot(0), 2.0); // unchanged
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn refactor(&mut self, mut entry: impl FnMut(usize, usize) -> T) -> Result<(), Error> {
         self.try_refactor(|i, j| Ok(entry(i, j)))
     }

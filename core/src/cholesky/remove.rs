@@ -17,6 +17,17 @@ impl<T: Scalar> Cholesky<'_, T> {
     ///
     /// # Errors
     /// [`Error::OutOfRange`].
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Cholesky, Workspace};
+    ///
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut factor = Cholesky::new(memory.lend().factor)?;
+    /// factor.factor(2, &[9.0, 6.0, 6.0, 5.0])?;
+    /// factor.remove(0)?;
+    /// assert!((factor.pivot(0) - 5.0_f64.sqrt()).abs() < 1e-15); // the factor of [5]
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn remove(&mut self, place: usize) -> Result<(), Error> {
         self.move_to_last(place)?;
         self.order -= 1;
@@ -28,6 +39,18 @@ impl<T: Scalar> Cholesky<'_, T> {
     ///
     /// # Errors
     /// [`Error::OutOfRange`].
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Cholesky, Workspace};
+    ///
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut factor = Cholesky::new(memory.lend().factor)?;
+    /// factor.factor(2, &[9.0, 6.0, 6.0, 5.0])?;
+    /// factor.move_to_last(0)?; // [5 6; 6 9]
+    /// assert!((factor.pivot(0) - 5.0_f64.sqrt()).abs() < 1e-15);
+    /// assert!((factor.log_det() - 9.0_f64.ln()).abs() < 1e-15); // 45 - 36
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn move_to_last(&mut self, place: usize) -> Result<(), Error> {
         if place >= self.order {
             return Err(Error::OutOfRange { index: place, len: self.order });

@@ -22,6 +22,18 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// # Errors
     /// [`Error::OutOfRange`] for the place, [`Error::Length`] unless `column` has an entry per
     /// member, [`Error::NotFinite`].
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Cholesky, Workspace};
+    ///
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut factor = Cholesky::new(memory.lend().factor)?;
+    /// factor.factor(2, &[9.0, 6.0, 6.0, 5.0])?; // determinant 9
+    /// let swap = factor.swap(1, &[3.0, 0.0], 5.0)?; // [9 3; 3 5] has determinant 36
+    /// assert!((swap.ratio() - 4.0).abs() < 1e-14);
+    /// assert_eq!(factor.row(1), [2.0, 1.0]); // unchanged
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn swap(&mut self, place: usize, column: &[T], diagonal: T) -> Result<Swap<T>, Error> {
         if place >= self.order {
             return Err(Error::OutOfRange { index: place, len: self.order });
@@ -36,6 +48,17 @@ impl<T: Scalar> Cholesky<'_, T> {
     /// # Errors
     /// Those of [`swap`](Self::swap), and [`Error::NotPositive`] when the entering member depends on those
     /// that remain.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Cholesky, Workspace};
+    ///
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut factor = Cholesky::new(memory.lend().factor)?;
+    /// factor.factor(2, &[9.0, 6.0, 6.0, 5.0])?;
+    /// factor.replace(1, &[3.0, 0.0], 5.0)?; // [9 3; 3 5]
+    /// assert!((factor.log_det() - 36.0_f64.ln()).abs() < 1e-14);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn replace(&mut self, place: usize, column: &[T], diagonal: T) -> Result<Swap<T>, Error> {
         let swap = self.swap(place, column, diagonal)?;
         if !(swap.entering > T::ZERO) {

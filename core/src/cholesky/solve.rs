@@ -186,6 +186,18 @@ impl<T: Scalar> Cholesky<'_, T> {
     ///
     /// # Errors
     /// [`Error::Length`] unless `b` has an entry per member.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Cholesky, Workspace};
+    ///
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut factor = Cholesky::new(memory.lend().factor)?;
+    /// factor.factor(2, &[9.0, 6.0, 6.0, 5.0])?; // L = [3 0; 2 1]
+    /// let mut b = [3.0, 4.0];
+    /// factor.solve_lower(&mut b)?;
+    /// assert_eq!(b, [1.0, 2.0]);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn solve_lower(&self, b: &mut [T]) -> Result<(), Error> {
         check_length(self.order, b.len())?;
         forward(self.square, self.stride, self.order, b).known()
@@ -195,6 +207,18 @@ impl<T: Scalar> Cholesky<'_, T> {
     ///
     /// # Errors
     /// [`Error::Length`] unless `z` has an entry per member.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Cholesky, Workspace};
+    ///
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut factor = Cholesky::new(memory.lend().factor)?;
+    /// factor.factor(2, &[9.0, 6.0, 6.0, 5.0])?; // L = [3 0; 2 1]
+    /// let mut z = [7.0, 2.0];
+    /// factor.solve_upper(&mut z)?;
+    /// assert_eq!(z, [1.0, 2.0]);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn solve_upper(&self, z: &mut [T]) -> Result<(), Error> {
         check_length(self.order, z.len())?;
         for k in (0..self.order).rev() {
@@ -213,6 +237,19 @@ impl<T: Scalar> Cholesky<'_, T> {
     ///
     /// # Errors
     /// [`Error::Length`] unless `b` has an entry per member.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Cholesky, Error, Workspace};
+    ///
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut factor = Cholesky::new(memory.lend().factor)?;
+    /// factor.factor(2, &[9.0, 6.0, 6.0, 5.0])?;
+    /// let mut b = [21.0, 16.0];
+    /// factor.solve(&mut b)?;
+    /// assert_eq!(b, [1.0, 2.0]);
+    /// assert_eq!(factor.solve(&mut [0.0]), Err(Error::Length { expected: 2, found: 1 }));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn solve(&self, b: &mut [T]) -> Result<(), Error> {
         self.solve_lower(b)?;
         self.solve_upper(b)

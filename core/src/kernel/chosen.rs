@@ -11,6 +11,16 @@ macro_rules! kernels {
     ($T:ident: $($(#[$attribute:meta])* $kernel:ident
         $({ $($(#[$of_parameter:meta])* $parameter:ident: $number:ty = $default:expr),* })? = $type:ty,)*) => {
         /// The type of a kernel, with its parameters besides the bandwidth.
+        ///
+        /// ```
+        /// use dpp_nystrom_core::kernel::{Kernel, KernelKind};
+        ///
+        /// let kind = KernelKind::Polynomial { degree: 2, offset: 1.0 };
+        /// assert_eq!(kind.build::<f32>(1.0)?.value(&[2.0], &[3.0]), 49.0);
+        /// assert!(KernelKind::Gaussian.has_bandwidth() && !kind.has_bandwidth());
+        /// assert!(KernelKind::ALL.iter().all(|kind| KernelKind::of_name(kind.name()) == Some(*kind)));
+        /// # Ok::<(), dpp_nystrom_core::Error>(())
+        /// ```
         #[derive(Clone, Copy, Debug, Default, PartialEq)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -37,6 +47,15 @@ macro_rules! kernels {
             ///
             /// # Errors
             /// [`Error::Bandwidth`] or [`Error::Polynomial`] for parameters out of range.
+            ///
+            /// ```
+            /// use dpp_nystrom_core::{Error, kernel::{Gaussian, Kernel, KernelKind}};
+            ///
+            /// let (kernel, gaussian) = (KernelKind::Gaussian.build::<f64>(2.0)?, Gaussian::new(2.0)?);
+            /// assert_eq!(kernel.value(&[0.0], &[1.0]), gaussian.value(&[0.0], &[1.0]));
+            /// assert_eq!(KernelKind::Laplace.build::<f64>(0.0).unwrap_err(), Error::Bandwidth);
+            /// # Ok::<(), dpp_nystrom_core::Error>(())
+            /// ```
             pub fn build<$T: Scalar>(self, sigma: f64) -> Result<ChosenKernel<$T>, Error> {
                 let parameters = self.parameters(sigma);
                 match self {

@@ -69,6 +69,13 @@ impl<T: Scalar> Polynomial<T> {
     /// # Errors
     /// [`Error::Polynomial`] for a degree of 0, or an offset that is negative or not finite: the
     /// kernel would not be positive semidefinite.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, kernel::Polynomial};
+    ///
+    /// assert!(Polynomial::new(2, 0.0).is_ok());
+    /// assert_eq!(Polynomial::new(2, -1.0).unwrap_err(), Error::Polynomial);
+    /// ```
     pub fn new(degree: u32, offset: T) -> Result<Self, Error> {
         if degree >= 1 && offset >= T::ZERO && offset.is_finite() {
             Ok(Self { degree, offset })
@@ -93,6 +100,15 @@ impl Polynomial<f32> {
     ///
     /// # Errors
     /// Those of [`Polynomial::new`].
+    ///
+    /// ```
+    /// use dpp_nystrom_core::kernel::{Kernel, Polynomial};
+    ///
+    /// const KERNEL: Result<Polynomial<f32>, dpp_nystrom_core::Error> = Polynomial::constant(3, 1.0);
+    /// assert_eq!((KERNEL?.degree(), KERNEL?.offset()), (3, 1.0));
+    /// assert_eq!(KERNEL?.value(&[2.0], &[0.5]), 8.0);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub const fn constant(degree: u32, offset: f32) -> Result<Self, Error> {
         if degree >= 1 && offset >= 0.0 && offset.is_finite() {
             Ok(Self { degree, offset })

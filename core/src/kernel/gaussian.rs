@@ -25,6 +25,14 @@ impl<T: Scalar> Gaussian<T> {
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless `1/σ²` is positive and finite.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, kernel::Gaussian};
+    ///
+    /// assert_eq!(Gaussian::new(2.0)?.exponent(), -0.125);
+    /// assert_eq!(Gaussian::new(0.0).unwrap_err(), Error::Bandwidth);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn new(bandwidth: T) -> Result<Self, Error> {
         let inverse = inverse_bandwidth(bandwidth)?;
         Ok(Self { exponent: -(inverse * inverse) / (T::ONE + T::ONE) })
@@ -42,6 +50,17 @@ impl Gaussian<f32> {
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless the exponent is negative and finite.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::kernel::{Gaussian, Kernel};
+    ///
+    /// const KERNEL: Gaussian<f32> = match Gaussian::from_exponent(-0.125) {
+    ///     Ok(kernel) => kernel,
+    ///     Err(_) => panic!("a negative exponent"),
+    /// };
+    /// assert_eq!(KERNEL.value(&[1.0], &[4.0]), Gaussian::new(2.0)?.value(&[1.0], &[4.0]));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub const fn from_exponent(exponent: f32) -> Result<Self, Error> {
         if exponent < 0.0 && exponent.is_finite() { Ok(Self { exponent }) } else { Err(Error::Bandwidth) }
     }

@@ -40,6 +40,14 @@ impl Laplace<f32> {
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless the rate is positive and finite.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::kernel::Laplace;
+    ///
+    /// const KERNEL: Result<Laplace<f32>, dpp_nystrom_core::Error> = Laplace::from_rate(0.5);
+    /// assert_eq!(KERNEL?.rate(), Laplace::new(2.0)?.rate());
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub const fn from_rate(rate: f32) -> Result<Self, Error> {
         if rate > 0.0 && rate.is_finite() { Ok(Self { inverse: rate }) } else { Err(Error::Bandwidth) }
     }

@@ -41,6 +41,14 @@ impl Matern32<f32> {
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless the rate is positive and finite.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::kernel::Matern32;
+    ///
+    /// const KERNEL: Result<Matern32<f32>, dpp_nystrom_core::Error> = Matern32::from_rate(0.5);
+    /// assert!((Matern32::new(12.0_f32.sqrt())?.rate() - KERNEL?.rate()).abs() < 1e-7);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub const fn from_rate(rate: f32) -> Result<Self, Error> {
         if rate > 0.0 && rate.is_finite() { Ok(Self { rate }) } else { Err(Error::Bandwidth) }
     }
@@ -129,6 +137,14 @@ impl Matern52<f32> {
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless the rate is positive and finite.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::kernel::Matern52;
+    ///
+    /// const KERNEL: Result<Matern52<f32>, dpp_nystrom_core::Error> = Matern52::from_rate(0.5);
+    /// assert!((Matern52::new(20.0_f32.sqrt())?.rate() - KERNEL?.rate()).abs() < 1e-7);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub const fn from_rate(rate: f32) -> Result<Self, Error> {
         if rate > 0.0 && rate.is_finite() { Ok(Self { rate }) } else { Err(Error::Bandwidth) }
     }

@@ -46,6 +46,14 @@ impl RationalQuadratic<f32> {
     ///
     /// # Errors
     /// [`Error::Bandwidth`] unless the rate is positive and finite.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::kernel::RationalQuadratic;
+    ///
+    /// const KERNEL: Result<RationalQuadratic<f32>, dpp_nystrom_core::Error> = RationalQuadratic::from_rate(0.125);
+    /// assert_eq!(KERNEL?.rate(), RationalQuadratic::new(2.0)?.rate());
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub const fn from_rate(rate: f32) -> Result<Self, Error> {
         if rate > 0.0 && rate.is_finite() { Ok(Self { rate }) } else { Err(Error::Bandwidth) }
     }

@@ -115,6 +115,20 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     ///
     /// # Errors
     /// None but [`Error::Internal`].
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, RidgeRegression, RidgeWorkspace};
+    ///
+    /// let mut memory = RidgeWorkspace::<f32, 1>::new();
+    /// let mut ridge = RidgeRegression::new(1, memory.lend())?;
+    /// ridge.add(&[1.0], 3.0)?;
+    /// ridge.add(&[1.0], 5.0)?;
+    /// ridge.forget(0.5)?;
+    /// assert_eq!(ridge.numbers().err(), Some(Error::Unsettled));
+    /// ridge.settle()?;
+    /// assert!(ridge.numbers().is_ok());
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn settle(&mut self) -> Result<(), Error> {
         self.gather().known()?;
         let kept = self.counts.kept();

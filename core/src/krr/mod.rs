@@ -101,6 +101,17 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     ///
     /// # Errors
     /// [`Error::Empty`] for no features, [`Error::Capacity`].
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, RidgeRegression, RidgeWorkspace};
+    ///
+    /// let mut memory = RidgeWorkspace::<f32, 2>::new();
+    /// let refused = RidgeRegression::new(3, memory.lend()).err();
+    /// assert_eq!(refused, Some(Error::Capacity { needed: 3, have: 2 }));
+    /// let ridge = RidgeRegression::new(2, memory.lend())?;
+    /// assert_eq!((ridge.features(), ridge.targets(), ridge.rows()), (2, 1, 0));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn new(dim: usize, memory: RidgeMemory<'a, T>) -> Result<Self, Error> {
         Self::with_targets(dim, 1, memory, &mut [])
     }
@@ -193,6 +204,18 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     ///
     /// # Errors
     /// Those of [`add_row`](Self::add_row).
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, RidgeRegression, RidgeWorkspace};
+    ///
+    /// let mut memory = RidgeWorkspace::<f32, 2>::new();
+    /// let mut ridge = RidgeRegression::new(2, memory.lend())?;
+    /// ridge.add(&[1.0, 0.5], 2.0)?;
+    /// let refused = ridge.add(&[1.0, f32::INFINITY], 2.0);
+    /// assert_eq!(refused, Err(Error::NotFinite { row: 1, column: 1 }));
+    /// assert_eq!(ridge.rows(), 1);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn add(&mut self, features: &[T], target: T) -> Result<(), Error> {
         self.add_row(features, core::slice::from_ref(&target))
     }
@@ -208,6 +231,21 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// # Errors
     /// [`Error::Length`], and [`Error::NotFinite`] with the number of rows before it and the feature (targets
     /// count as the columns after the features), [`Error::RowCount`] when full. The row is not learned then.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
+    ///
+    /// let mut memory = RidgeWorkspace::<f64, 1>::new();
+    /// let mut further = [0.0; RidgeRegression::<f64>::further_numbers(1, 3)];
+    /// let mut ridge = RidgeRegression::with_targets(1, 3, memory.lend(), &mut further)?;
+    /// ridge.add_row(&[2.0], &[2.0, 4.0, 6.0])?;
+    /// let mut slopes = [0.0; 3];
+    /// for (k, slope) in slopes.iter_mut().enumerate() {
+    ///     *slope = ridge.solve_target(k, 0.0)?.weights.iter().sum();
+    /// }
+    /// assert_eq!(slopes, [1.0, 2.0, 3.0]);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn add_row(&mut self, features: &[T], targets: &[T]) -> Result<(), Error> {
         check_length(self.dim, features.len())?;
         let Some((&target, others)) = targets.split_first() else {
@@ -463,6 +501,21 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// [`Error::Length`] when the numbers of features or of targets differ, [`Error::RowCount`] where both
     /// together are more than full ([`add_row`](Self::add_row)). The caller must ensure that they are
     /// features of the same landmarks ([`crate::digest`]).
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
+    ///
+    /// let (mut memory, mut other) = (RidgeWorkspace::<f64, 1>::new(), RidgeWorkspace::<f64, 1>::new());
+    /// let mut total = RidgeRegression::new(1, memory.lend())?;
+    /// let mut device = RidgeRegression::new(1, other.lend())?;
+    /// total.add(&[1.0], 2.0)?;
+    /// device.add(&[1.0], 6.0)?;
+    /// device.add(&[1.0], 7.0)?;
+    /// total.merge(&device)?;
+    /// assert_eq!(total.rows(), 3);
+    /// assert!(total.solve(0.0)?.weights.iter().all(|weight| (weight - 5.0).abs() < 1e-14)); // the mean
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn merge(&mut self, other: &RidgeRegression<'_, T>) -> Result<(), Error> {
         check_length(self.dim, other.dim)?;
         check_length(self.targets(), other.targets())?;

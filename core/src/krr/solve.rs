@@ -24,6 +24,15 @@ use crate::scalar::{Scalar, Sum, apply_givens, dot, rotation};
 
 /// Weights `β` of the features: `f(x) = φ(x)ᵀβ`. [`crate::Nystrom::kernel_weights`] makes the weights of the
 /// kernel, which predictions take, from them.
+///
+/// ```
+/// use dpp_nystrom_core::FeatureWeights;
+///
+/// let mut numbers = [0.5, -2.0];
+/// let weights = FeatureWeights::new(&mut numbers);
+/// assert_eq!(weights.len(), 2);
+/// assert_eq!(weights.iter().sum::<f64>(), -1.5);
+/// ```
 #[derive(Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct FeatureWeights<'b, T> {
@@ -58,6 +67,19 @@ impl<'b, T: Scalar> FeatureWeights<'b, T> {
 }
 
 /// The result of [`RidgeRegression::solve`].
+///
+/// ```
+/// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace, Solution};
+///
+/// let mut memory = RidgeWorkspace::<f64, 1>::new();
+/// let mut ridge = RidgeRegression::new(1, memory.lend())?;
+/// ridge.add(&[1.0], 1.0)?;
+/// ridge.add(&[1.0], 3.0)?;
+/// let Solution { weights, squared_error } = ridge.solve(0.0)?;
+/// assert!(weights.iter().all(|weight| (weight - 2.0).abs() < 1e-15));
+/// assert!((squared_error - 2.0).abs() < 1e-15); // (2 - 1)² + (2 - 3)²
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[must_use]
@@ -69,6 +91,14 @@ pub struct Solution<'b, T> {
 }
 
 /// What a solution says of its errors, from which [variances](RidgeRegression::variance) follow.
+///
+/// ```
+/// use dpp_nystrom_core::Solved;
+///
+/// let solved = Solved { penalty: 0.5, noise: 0.01 };
+/// assert_eq!(solved.variance(0.0, 0.0), 0.01); // that of the noise
+/// assert!((solved.variance(1.0, 0.0) - 0.03_f64).abs() < 1e-15); // far from all landmarks
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Solved<T> {
@@ -92,6 +122,18 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     ///
     /// # Errors
     /// Those of [`solve_target`](Self::solve_target).
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, RidgeRegression, RidgeWorkspace};
+    ///
+    /// let mut memory = RidgeWorkspace::<f64, 1>::new();
+    /// let mut ridge = RidgeRegression::new(1, memory.lend())?;
+    /// assert_eq!(ridge.solve(1.0).err(), Some(Error::NoRows));
+    /// ridge.add(&[1.0], 4.0)?;
+    /// assert!(ridge.solve(1.0)?.weights.iter().all(|weight| (weight - 2.0).abs() < 1e-15)); // 4/(1 + γ)
+    /// assert_eq!(ridge.solve(-1.0).err(), Some(Error::Ridge));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn solve(&mut self, gamma: T) -> Result<Solution<'_, T>, Error> {
         self.solve_target(0, gamma)
     }
@@ -109,6 +151,18 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// that the rows and the regularisation leave undetermined, and [`Error::NotFinite`] with the feature (as
     /// its column) whose weight overflows, or the number of features where the squared error does. Rows can
     /// still be added.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, RidgeRegression, RidgeWorkspace};
+    ///
+    /// let mut memory = RidgeWorkspace::<f64, 1>::new();
+    /// let mut further = [0.0; RidgeRegression::<f64>::further_numbers(1, 2)];
+    /// let mut ridge = RidgeRegression::with_targets(1, 2, memory.lend(), &mut further)?;
+    /// ridge.add_row(&[1.0], &[4.0, -6.0])?;
+    /// assert!(ridge.solve_target(1, 1.0)?.weights.iter().all(|weight| (weight + 3.0).abs() < 1e-15));
+    /// assert_eq!(ridge.solve_target(2, 1.0).err(), Some(Error::OutOfRange { index: 2, len: 2 }));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn solve_target(&mut self, k: usize, gamma: T) -> Result<Solution<'_, T>, Error> {
         self.find(k, gamma)?;
         let squared_error = self.squared_error_at(k, self.solution)?;
@@ -199,6 +253,19 @@ impl<T: Scalar> RidgeRegression<'_, T> {
 
     /// Return the triangle of the last solution, transposed: `Sᵀ` by rows, `c(c + 1)/2` numbers, with
     /// `SᵀS = ΦᵀΦ + λI`. Meaningless where [`solved`](Self::solved) is none.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
+    ///
+    /// let mut memory = RidgeWorkspace::<f64, 1>::new();
+    /// let mut ridge = RidgeRegression::new(1, memory.lend())?;
+    /// assert_eq!(ridge.solved(), None);
+    /// ridge.add(&[3.0], 1.0)?;
+    /// let _ = ridge.solve(16.0)?; // S² = 3² + 16
+    /// assert!(ridge.solved_triangle().all(|pivot| (pivot - 5.0).abs() < 1e-14));
+    /// assert_eq!(ridge.solved().map(|solved| solved.penalty), Some(16.0));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn solved_triangle(&self) -> impl Iterator<Item = T> {
         self.penalised().flat_map(|(entries, pivot)| entries.iter().copied().chain([pivot]))
     }
@@ -217,6 +284,19 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     ///
     /// # Errors
     /// [`Error::Length`] unless there is a number per feature, [`Error::Unsolved`].
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
+    ///
+    /// let mut memory = RidgeWorkspace::<f64, 1>::new();
+    /// let mut ridge = RidgeRegression::new(1, memory.lend())?;
+    /// for target in [1.0, 2.0, 6.0] {
+    ///     ridge.add(&[1.0], target)?;
+    /// }
+    /// let _ = ridge.solve(1e-12)?;
+    /// assert!((ridge.leverage(&mut [1.0])? - 1.0 / 3.0).abs() < 1e-9); // one of three equal rows
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn leverage(&self, phi: &mut [T]) -> Result<T, Error> {
         self.solved().ok_or(Error::Unsolved)?;
         check_length(self.dim, phi.len())?;
@@ -381,6 +461,20 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     ///
     /// # Errors
     /// Those of [`squared_error_of`](Self::squared_error_of).
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
+    ///
+    /// let (mut memory, mut other) = (RidgeWorkspace::<f64, 1>::new(), RidgeWorkspace::<f64, 1>::new());
+    /// let mut training = RidgeRegression::new(1, memory.lend())?;
+    /// let mut held_out = RidgeRegression::new(1, other.lend())?;
+    /// training.add(&[1.0], 2.0)?;
+    /// held_out.add(&[1.0], 2.5)?;
+    /// held_out.add(&[2.0], 3.0)?;
+    /// let solution = training.solve(0.0)?;
+    /// assert!((held_out.squared_error(&solution.weights)? - 1.25).abs() < 1e-14); // 0.5² + 1²
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn squared_error(&self, weights: &FeatureWeights<'_, T>) -> Result<T, Error> {
         self.squared_error_of(0, weights)
     }
@@ -390,6 +484,20 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     ///
     /// # Errors
     /// [`Error::Length`] unless there is a weight per feature, [`Error::OutOfRange`] for the target.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, FeatureWeights, RidgeRegression, RidgeWorkspace};
+    ///
+    /// let mut memory = RidgeWorkspace::<f64, 1>::new();
+    /// let mut further = [0.0; RidgeRegression::<f64>::further_numbers(1, 2)];
+    /// let mut ridge = RidgeRegression::with_targets(1, 2, memory.lend(), &mut further)?;
+    /// ridge.add_row(&[1.0], &[4.0, -6.0])?;
+    /// let mut zero = [0.0];
+    /// let weights = FeatureWeights::new(&mut zero);
+    /// assert_eq!((ridge.squared_error_of(0, &weights)?, ridge.squared_error_of(1, &weights)?), (16.0, 36.0));
+    /// assert_eq!(ridge.squared_error_of(2, &weights), Err(Error::OutOfRange { index: 2, len: 2 }));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn squared_error_of(&self, k: usize, weights: &FeatureWeights<'_, T>) -> Result<T, Error> {
         self.squared_error_at(k, weights.values)
     }

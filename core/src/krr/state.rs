@@ -77,17 +77,49 @@ pub const fn state_bytes<T: Scalar>(dim: usize) -> usize {
 }
 
 /// Return the length in bytes of a state with several targets, or with an [`Origin`].
+///
+/// ```
+/// use dpp_nystrom_core::{state_bytes, state_bytes_of};
+///
+/// // A longer header with a table of two sections, and the numbers of two more targets.
+/// assert_eq!(state_bytes_of::<f32>(16, 3), state_bytes::<f32>(16) + 52 + 16 + 4 * 2 * (16 + 2));
+/// ```
 pub const fn state_bytes_of<T: Scalar>(dim: usize, targets: usize) -> usize {
     HEADER_2 + 2 * ENTRY + size_of::<T>() * RidgeRegression::<T>::numbers_kept_of(dim, targets)
 }
 
 /// Return by how many bytes the state of an accumulator that has forgotten ([`RidgeRegression::forget`]) is
 /// longer than [`state_bytes_of`].
+///
+/// ```
+/// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace, state_bytes_forgotten, state_bytes_of};
+///
+/// let mut memory = RidgeWorkspace::<f64, 2>::new();
+/// let mut ridge = RidgeRegression::new(2, memory.lend())?;
+/// ridge.add(&[1.0, 0.5], 2.0)?;
+/// ridge.forget(0.5)?;
+/// let mut bytes = [0; state_bytes_of::<f64>(2, 1) + state_bytes_forgotten::<f64>()];
+/// assert_eq!(ridge.write_state(0xD16E57, &mut bytes)?, bytes.len());
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 pub const fn state_bytes_forgotten<T: Scalar>() -> usize {
     ENTRY + size_of::<u64>() + size_of::<T>()
 }
 
 /// The device that wrote a state, and when: a server can refuse a state that it has merged before.
+///
+/// ```
+/// use dpp_nystrom_core::{Origin, RidgeRegression, RidgeWorkspace, StateHeader, state_bytes_of};
+///
+/// let mut memory = RidgeWorkspace::<f32, 2>::new();
+/// let mut ridge = RidgeRegression::new(2, memory.lend())?;
+/// ridge.add(&[1.0, 0.5], 2.0)?;
+/// let origin = Origin { device: 12, counter: 3 };
+/// let mut bytes = [0; state_bytes_of::<f32>(2, 1)];
+/// ridge.write_state_from(origin, 0xD16E57, &mut bytes)?;
+/// assert_eq!(StateHeader::read(&bytes)?.origin, Some(origin));
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Origin {
@@ -98,6 +130,21 @@ pub struct Origin {
 }
 
 /// The header of a state, which can be read before there is an accumulator of its shape.
+///
+/// ```
+/// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace, StateHeader, state_bytes};
+///
+/// let mut memory = RidgeWorkspace::<f32, 2>::new();
+/// let mut ridge = RidgeRegression::new(2, memory.lend())?;
+/// ridge.add(&[1.0, 0.5], 2.0)?;
+/// let mut bytes = [0; state_bytes::<f32>(2)];
+/// ridge.write_state(0xD16E57, &mut bytes)?;
+///
+/// let header = StateHeader::read(&bytes)?; // before there is an accumulator
+/// assert_eq!((header.features, header.targets, header.rows), (2, 1, 1));
+/// assert_eq!((header.number_bytes, header.digest, header.length), (4, 0xD16E57, bytes.len()));
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -304,6 +351,21 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// # Errors
     /// [`Error::StateBytes`] with the problem, [`Error::Length`] for another number of features or targets.
     /// The accumulator is unchanged.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{BytesProblem, Error, RidgeRegression, RidgeWorkspace, state_bytes};
+    ///
+    /// let mut memory = RidgeWorkspace::<f64, 1>::new();
+    /// let mut ridge = RidgeRegression::new(1, memory.lend())?;
+    /// ridge.add(&[1.0], 4.0)?;
+    /// let mut bytes = [0; state_bytes::<f64>(1)];
+    /// ridge.write_state(0xD16E57, &mut bytes)?;
+    /// bytes[60] ^= 1;
+    /// let damaged = Err(Error::StateBytes(BytesProblem::Corrupt));
+    /// assert_eq!(ridge.read_state(0xD16E57, &bytes), damaged);
+    /// assert_eq!(ridge.rows(), 1); // unchanged
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn read_state(&mut self, digest: u64, bytes: &[u8]) -> Result<(), Error> {
         let refuse = |problem| Err(Error::StateBytes(problem));
         let Content { header, triangle, targets, forgotten } = parse(bytes).map_err(Error::StateBytes)?;

@@ -45,6 +45,17 @@ pub fn sign_state(bytes: &mut [u8], key: &[u8; 32]) -> Result<(), Error> {
 /// # Errors
 /// [`Error::StateBytes`] with the problem: [`BytesProblem::Tag`] for the tag of another key, for none, or for
 /// content that was changed.
+///
+/// ```
+/// use dpp_nystrom_core::{BytesProblem, Error, RidgeRegression, RidgeWorkspace, state_bytes, verify_state};
+///
+/// let mut memory = RidgeWorkspace::<f32, 2>::new();
+/// let mut bytes = [0; state_bytes::<f32>(2)];
+/// RidgeRegression::new(2, memory.lend())?.write_state(0xD16E57, &mut bytes)?;
+/// // Version 1 has no place for a tag: `write_state_from` writes one that has.
+/// assert_eq!(verify_state(&bytes, &[7; 32]), Err(Error::StateBytes(BytesProblem::Tag)));
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 pub fn verify_state(bytes: &[u8], key: &[u8; 32]) -> Result<StateHeader, Error> {
     let header = check(bytes)?;
     let verified = mac(bytes, header.length, key).known()?.verify_slice(&header.tag);

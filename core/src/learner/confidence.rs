@@ -124,6 +124,23 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     ///
     /// # Errors
     /// [`Error::Phase`], and those of [`residual`](Self::residual).
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Learner, Random, Standard, kernel::Gaussian};
+    ///
+    /// let standard = Standard { means: [0.0], scales: [1.0], target_mean: 0.0, target_scale: 1.0 };
+    /// let mut learner = Learner::<2, 1>::new();
+    /// learner.start_scaled(Gaussian::new(1.0)?, &standard)?;
+    /// learner.select(&[[-1.0], [1.0]], &mut Random::seeded(7))?;
+    /// for row in 0..50 {
+    ///     learner.learn(&[1.0], if row % 2 == 0 { 1.9 } else { 2.1 })?;
+    /// }
+    /// learner.solve(1e-3)?;
+    /// let (near, far) = (learner.assess(&[1.0])?, learner.assess(&[30.0])?);
+    /// assert!((near.nearest, far.nearest) == (0.0, 29.0));
+    /// assert!(near.variance < Some(0.02) && far.variance > near.variance);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn assess(&mut self, row: &[T; D]) -> Result<Assessment<T>, Error> {
         let mut assessment = self.model()?.assess(row, &mut [T::ZERO; D])?;
         let residual = self.residual(row)?;

@@ -61,6 +61,21 @@ pub(super) const TRIAL_ROWS: usize = 2;
 const MARGIN: usize = 4;
 
 /// What [`Learner::exchange`] did.
+///
+/// ```
+/// use dpp_nystrom_core::{Exchange, Learner, Random, Standard, kernel::Gaussian};
+///
+/// let standard = Standard { means: [0.0], scales: [1.0], target_mean: 0.0, target_scale: 1.0 };
+/// let mut learner = Learner::<1, 1>::new();
+/// learner.start_scaled(Gaussian::new(1.0)?, &standard)?;
+/// learner.select(&[[0.0]], &mut Random::seeded(7))?;
+/// assert_eq!(learner.exchange(&[4.0])?, Exchange::FewRows);
+/// learner.learn(&[4.0], 1.0)?;
+/// learner.learn(&[4.0], 1.0)?;
+/// assert_eq!(learner.exchange(&[0.0])?, Exchange::Dependent); // the landmark itself
+/// assert_eq!(learner.exchange(&[4.0])?, Exchange::OnTrial);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

@@ -39,6 +39,18 @@ use rand_core::Rng;
 pub const TRIES_PER_LANDMARK: u64 = 256;
 
 /// The constants that standardise rows of `D` features and their target.
+///
+/// ```
+/// use dpp_nystrom_core::{Error, Learner, Standard, kernel::Gaussian};
+///
+/// // From a data sheet: degrees, and a sensor whose reading never changes.
+/// let standard = Standard { means: [20.0, 3.3], scales: [0.2, 0.0], target_mean: 50.0, target_scale: 8.0 };
+/// let mut learner = Learner::<8, 2>::new();
+/// learner.start_scaled(Gaussian::new(1.0)?, &standard)?;
+/// let none = Standard { scales: [0.0; 2], ..standard };
+/// assert_eq!(learner.start_scaled(Gaussian::new(1.0)?, &none), Err(Error::Constant { column: 0 }));
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Standard<const D: usize, T = f32> {
@@ -311,6 +323,15 @@ impl<const C: usize, const D: usize, K, T: Scalar> Default for Learner<C, D, K, 
 impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T> {
     /// Begin with this kernel of standardised rows, without scaling or landmarks: [`Phase::Scaling`]. What
     /// was learned before is lost.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Learner, Phase, kernel::Gaussian};
+    ///
+    /// let mut learner = Learner::<8, 2>::new();
+    /// learner.start(Gaussian::new(1.0)?); // a bandwidth of one standard deviation
+    /// assert_eq!((learner.phase(), learner.landmarks(), learner.learned()), (Phase::Scaling, 0, 0));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn start(&mut self, kernel: K) {
         self.restart(kernel, Phase::Scaling);
         self.means.fill(T::ZERO);
@@ -323,6 +344,16 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// [`Error::NotFinite`] for a constant that is not finite (row 0 for means, 1 for scales; column `D` for
     /// the target's), [`Error::Scale`] for a negative scale, [`Error::Constant`] where all scales are 0, or
     /// that of the target. The learner is unchanged.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Learner, Phase, Standard, kernel::Gaussian};
+    ///
+    /// let standard = Standard { means: [20.0], scales: [0.2], target_mean: 0.0, target_scale: 1.0 };
+    /// let mut learner = Learner::<8, 1>::new();
+    /// learner.start_scaled(Gaussian::new(1.0)?, &standard)?;
+    /// assert_eq!(learner.phase(), Phase::Selecting);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn start_scaled(&mut self, kernel: K, standard: &Standard<D, T>) -> Result<(), Error> {
         let Standard { means, scales, target_mean, target_scale } = standard;
         for (row, (constants, of_target)) in
@@ -422,6 +453,19 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// # Errors
     /// [`Error::Phase`], and with the number of rows before it and the feature [`Error::NotFinite`],
     /// [`Error::TooLarge`] or [`Error::Changed`]. The landmarks are unchanged except for their order.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Learner, Offer, Random, Standard, kernel::Gaussian};
+    ///
+    /// let (mut learner, mut random) = (Learner::<2, 1>::new(), Random::seeded(7));
+    /// let standard = Standard { means: [0.0], scales: [1.0], target_mean: 0.0, target_scale: 1.0 };
+    /// learner.start_scaled(Gaussian::new(1.0)?, &standard)?;
+    /// assert_eq!(learner.offer(&[0.5], &mut random)?, Offer::Joined { place: 0 });
+    /// assert_eq!(learner.offer(&[0.5], &mut random)?, Offer::Declined); // a copy
+    /// assert_eq!(learner.offer(&[2.5], &mut random)?, Offer::Joined { place: 1 });
+    /// assert_eq!(learner.rows(), [[0.5], [2.5]]);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn offer<R: Rng + ?Sized>(&mut self, row: &[T; D], random: &mut R) -> Result<Offer, Error> {
         self.check(Phase::Selecting)?;
         let row = self.admit(row, self.status.progress.steps)?;
@@ -444,6 +488,19 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// [`Error::Phase`], [`Error::Empty`], with the row and the feature [`Error::NotFinite`],
     /// [`Error::TooLarge`] or [`Error::Changed`], and [`Error::NotFinite`] with two rows for which the kernel
     /// is not finite. There are no landmarks then.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Learner, Phase, Random, Standard, kernel::Gaussian};
+    ///
+    /// let table: [[f32; 1]; 64] = core::array::from_fn(|at| [at as f32 / 8.0]);
+    /// let standard = Standard { means: [4.0], scales: [0.5], target_mean: 0.0, target_scale: 1.0 };
+    /// let mut learner = Learner::<4, 1>::new();
+    /// learner.start_scaled(Gaussian::new(1.0)?, &standard)?;
+    /// assert_eq!(learner.select(&table, &mut Random::seeded(7))?, 4);
+    /// assert_eq!(learner.phase(), Phase::Learning);
+    /// assert!(learner.residual(&[4.3])? < 0.5);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn select<R: Rng + ?Sized>(&mut self, table: &[[T; D]], random: &mut R) -> Result<usize, Error> {
         self.check(Phase::Selecting)?;
         self.status.count = 0;
@@ -473,6 +530,19 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     ///
     /// # Errors
     /// [`Error::Phase`], [`Error::Empty`] without landmarks.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Learner, Phase, Random, Standard, kernel::Gaussian};
+    ///
+    /// let standard = Standard { means: [0.0], scales: [1.0], target_mean: 0.0, target_scale: 1.0 };
+    /// let mut learner = Learner::<2, 1>::new();
+    /// learner.start_scaled(Gaussian::new(1.0)?, &standard)?;
+    /// assert_eq!(learner.freeze_landmarks(), Err(Error::Empty));
+    /// learner.offer(&[0.5], &mut Random::seeded(7))?;
+    /// learner.freeze_landmarks()?;
+    /// assert_eq!((learner.phase(), learner.landmarks()), (Phase::Learning, 1));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn freeze_landmarks(&mut self) -> Result<(), Error> {
         self.check(Phase::Selecting)?;
         RidgeRegression::new(self.status.count, self.ridge.lend(self.memory.lend_upper()))?;
@@ -492,6 +562,20 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// (`D` for the target): [`Error::NotFinite`], also with a landmark with which the kernel overflows;
     /// [`Error::TooLarge`] for a feature whose coordinate overflows, or a target beyond 1.4e14 standard
     /// deviations in `f32`; [`Error::Changed`]. A row that is refused is not learned.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Learner, Random, Standard, kernel::Gaussian};
+    ///
+    /// let standard = Standard { means: [0.0], scales: [1.0], target_mean: 0.0, target_scale: 1.0 };
+    /// let mut learner = Learner::<2, 1>::new();
+    /// learner.start_scaled(Gaussian::new(1.0)?, &standard)?;
+    /// learner.select(&[[-1.0], [1.0]], &mut Random::seeded(7))?;
+    /// learner.learn(&[0.5], 2.0)?;
+    /// assert_eq!(learner.learn(&[f32::NAN], 2.0), Err(Error::NotFinite { row: 1, column: 0 }));
+    /// assert_eq!(learner.learn(&[0.5], f32::NAN), Err(Error::NotFinite { row: 1, column: 1 }));
+    /// assert_eq!(learner.learned(), 1);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn learn(&mut self, row: &[T; D], target: T) -> Result<(), Error> {
         self.check_learning()?;
         let learned = self.learned();
@@ -536,6 +620,23 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// # Errors
     /// [`Error::Phase`], and those of [`RidgeRegression::forget`]: [`Error::Forgotten`] where no rows arrive.
     /// What was learned stays then.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Learner, Random, Standard, kernel::Gaussian};
+    ///
+    /// let standard = Standard { means: [0.0], scales: [1.0], target_mean: 0.0, target_scale: 1.0 };
+    /// let mut learner = Learner::<2, 1>::new();
+    /// learner.start_scaled(Gaussian::new(1.0)?, &standard)?;
+    /// learner.select(&[[-1.0], [1.0]], &mut Random::seeded(7))?;
+    /// for row in 0..200 {
+    ///     learner.forget(0.9)?;
+    ///     learner.learn(&[1.0], if row < 150 { 2.0 } else { 5.0 })?; // the target drifts
+    /// }
+    /// learner.solve(1e-6)?;
+    /// assert!((learner.predict(&[1.0])? - 5.0).abs() < 0.05);
+    /// assert!((learner.effective_rows() - 10.0).abs() < 0.01); // 1/(1 - 0.9), of 200
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn forget(&mut self, lambda: T) -> Result<(), Error> {
         self.check_learning()?;
         let mut ridge = self.regression()?;
@@ -589,6 +690,21 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     ///
     /// # Errors
     /// [`Error::Phase`], and those of [`RidgeRegression::solve`]: the weights are as before.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Learner, Phase, Random, Standard, kernel::Gaussian};
+    ///
+    /// let standard = Standard { means: [0.0], scales: [1.0], target_mean: 10.0, target_scale: 2.0 };
+    /// let mut learner = Learner::<2, 1>::new();
+    /// learner.start_scaled(Gaussian::new(1.0)?, &standard)?;
+    /// learner.select(&[[-1.0], [1.0]], &mut Random::seeded(7))?;
+    /// for (x, y) in [(-1.0, 8.0), (1.0, 12.0)] {
+    ///     learner.learn(&[x], y)?;
+    /// }
+    /// let error = learner.solve(1e-6)?; // root mean square, in the target's units
+    /// assert!(error < 1e-3 && learner.phase() == Phase::Predicting);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn solve(&mut self, gamma: T) -> Result<T, Error> {
         self.check_learning()?;
         let Status { count, tally, target_scale, .. } = self.status;
@@ -627,6 +743,21 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     ///
     /// # Errors
     /// [`Error::Phase`], and [`Error::NotFinite`] or [`Error::TooLarge`] (of row 0) with the feature.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Learner, Model, Parts, Scaling, kernel::Gaussian};
+    ///
+    /// let parts = Parts {
+    ///     means: &[20.0], scaling: Scaling::PerFeature(&[0.5]), landmarks: &[0.0], weights: &[1.5],
+    ///     target_mean: 5.0, target_scale: 2.0,
+    /// };
+    /// let mut learner = Learner::<1, 1>::new();
+    /// learner.start_from(&Model::new(Gaussian::new(1.0)?, parts)?)?;
+    /// assert_eq!(learner.predict(&[20.0])?, 8.0); // 5 + 2 · 1.5 at the landmark
+    /// assert_eq!(learner.predict(&[90.0])?, 5.0); // the target's mean, far from it
+    /// assert_eq!(learner.predict(&[f32::NAN]), Err(Error::NotFinite { row: 0, column: 0 }));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn predict(&self, row: &[T; D]) -> Result<T, Error> {
         self.model()?.predict(row, &mut [T::ZERO; D])
     }
@@ -635,6 +766,22 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     ///
     /// # Errors
     /// [`Error::Phase`].
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Learner, Random, Standard, kernel::Gaussian};
+    ///
+    /// let standard = Standard { means: [0.0], scales: [1.0], target_mean: 0.0, target_scale: 1.0 };
+    /// let mut learner = Learner::<2, 1>::new();
+    /// learner.start_scaled(Gaussian::new(1.0)?, &standard)?;
+    /// learner.select(&[[-1.0], [1.0]], &mut Random::seeded(7))?;
+    /// assert!(learner.model().is_err()); // nothing was solved
+    /// learner.learn(&[1.0], 3.0)?;
+    /// learner.solve(1e-3)?;
+    /// let model = learner.model()?;
+    /// assert_eq!(model.weights().len(), 2);
+    /// assert_eq!(model.predict(&[0.5], &mut [0.0])?, learner.predict(&[0.5])?);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn model(&self) -> Result<Model<'_, T, &K>, Error> {
         self.check(Phase::Predicting)?;
         let parts = Parts {

@@ -13,6 +13,19 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// [`Error::Phase`], and with the number of rows before it and the feature (`D` for the target)
     /// [`Error::NotFinite`], or [`Error::TooLarge`] where the sum of squared deviations overflows. A row that
     /// is refused is not counted.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Learner, kernel::Gaussian};
+    ///
+    /// let mut learner = Learner::<4, 1>::new();
+    /// learner.start(Gaussian::new(1.0)?);
+    /// learner.scale(&[20.0], 1.0)?;
+    /// assert_eq!(learner.scale(&[f32::NAN], 1.0), Err(Error::NotFinite { row: 1, column: 0 }));
+    /// assert!(learner.is_constant(0)); // of one row
+    /// learner.scale(&[22.0], 3.0)?;
+    /// assert!(!learner.is_constant(0));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn scale(&mut self, row: &[T; D], target: T) -> Result<(), Error> {
         self.check(Phase::Scaling)?;
         let scaled = u64::from(self.status.scaled);
@@ -59,6 +72,20 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// [`Error::Phase`], [`Error::Empty`] where no row was measured, and [`Error::Constant`] with the first
     /// feature that is constant, or with `D` for the target ([constant features](Self#constant-features)):
     /// measuring can go on then.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Learner, Phase, kernel::Gaussian};
+    ///
+    /// let mut learner = Learner::<4, 1>::new();
+    /// learner.start(Gaussian::new(1.0)?);
+    /// assert_eq!(learner.freeze_scaling(), Err(Error::Empty));
+    /// for (celsius, hours) in [(18.0, 4.0), (20.0, 5.0), (25.0, 7.5)] {
+    ///     learner.scale(&[celsius], hours)?;
+    /// }
+    /// learner.freeze_scaling()?;
+    /// assert_eq!(learner.phase(), Phase::Selecting);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn freeze_scaling(&mut self) -> Result<(), Error> {
         self.freeze_scaling_allowing(&[])
     }

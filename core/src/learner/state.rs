@@ -174,6 +174,20 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// [`Error::SavedBytes`] with the problem, and [`Error::ForeignState`] for a state without landmarks that
     /// was saved under another kernel: the learner is unchanged. [`Error::ForeignState`] for landmarks of
     /// another kernel; the learner is then idle.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{BytesProblem, Error, Learner, kernel::Gaussian};
+    ///
+    /// let kernel = Gaussian::new(1.0)?;
+    /// let mut bytes = [0; Learner::<4, 1>::STATE];
+    /// let length = Learner::<4, 1>::new().write_state([0; 16], &mut bytes)?;
+    ///
+    /// let mut larger = Learner::<8, 1>::new();
+    /// let refused = larger.read_state(kernel, &bytes[..length]);
+    /// assert_eq!(refused, Err(Error::SavedBytes(BytesProblem::Size)));
+    /// assert_eq!(Learner::<4, 1>::new().read_state(kernel, &bytes[..length])?, [0; 16]);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn read_state(&mut self, kernel: K, bytes: &[u8]) -> Result<[u8; 16], Error> {
         let state = Saved::<T>::parse::<C, D>(bytes).map_err(Error::SavedBytes)?;
         let count = state.status.count;

@@ -22,6 +22,20 @@ use crate::nystrom::left;
 use crate::scalar::{Scalar, dot};
 
 /// A prediction, and how far it can be relied on.
+///
+/// ```
+/// use dpp_nystrom_core::{Model, Parts, Scaling, kernel::Gaussian};
+///
+/// let parts = Parts {
+///     means: &[20.0], scaling: Scaling::PerFeature(&[0.5]), landmarks: &[0.0], weights: &[1.5],
+///     target_mean: 5.0, target_scale: 2.0,
+/// };
+/// let model = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
+/// let assessment = model.assess(&[26.0], &mut [0.0])?;
+/// assert_eq!(assessment.nearest, 3.0); // 6 units of 2 each
+/// assert!(assessment.value < 5.1 && assessment.variance.is_none());
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -40,6 +54,21 @@ pub struct Assessment<T> {
 }
 
 /// How many of the rows that a regression did not see are beyond a limit.
+///
+/// ```
+/// use dpp_nystrom_core::{Limits, Model, Parts, Rarity, Scaling, kernel::Gaussian};
+///
+/// let parts = Parts {
+///     means: &[20.0], scaling: Scaling::PerFeature(&[0.5]), landmarks: &[0.0], weights: &[1.5],
+///     target_mean: 5.0, target_scale: 2.0,
+/// };
+/// let model = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
+/// let limits = Limits { range: [2.0, 8.0], nearest: [0.5, 1.0, 2.0], residual: [0.2, 0.6, 0.9] };
+/// let assessment = model.assess(&[23.0], &mut [0.0])?; // 1.5 deviations away
+/// let novel = [Rarity::Half, Rarity::Tenth, Rarity::Hundredth].map(|rarity| limits.is_novel(&assessment, rarity));
+/// assert_eq!(novel, [true, true, false]);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Rarity {
@@ -53,6 +82,16 @@ pub enum Rarity {
 
 /// What is usual, learned at training time: the range of the target, and quantiles of an [`Assessment`] on
 /// rows that the regression did not see. `dpp-nystrom` measures it.
+///
+/// ```
+/// use dpp_nystrom_core::{Limits, include_model};
+///
+/// static MODEL: &[u8] = include_model!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/core/formats/sections.bin"));
+/// let limits = Limits::from_bytes(MODEL)?.expect("exported with limits");
+/// assert!(limits.range[0] <= limits.range[1] && limits.nearest.is_sorted());
+/// assert_eq!(limits.clamp(1e9), limits.range[1]);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Limits<T> {
@@ -86,6 +125,20 @@ impl<T: Scalar> Limits<T> {
 
     /// Whether the distance or the residual of a row is beyond this limit: fewer than twice as many rows as
     /// it says, if they are like those of the training.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Limits, Model, Parts, Rarity, Scaling, kernel::Gaussian};
+    ///
+    /// let parts = Parts {
+    ///     means: &[20.0], scaling: Scaling::PerFeature(&[0.5]), landmarks: &[0.0], weights: &[1.5],
+    ///     target_mean: 5.0, target_scale: 2.0,
+    /// };
+    /// let model = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
+    /// let limits = Limits { range: [2.0, 8.0], nearest: [0.5, 1.0, 2.0], residual: [0.2, 0.6, 0.9] };
+    /// let stuck_sensor = model.assess(&[85.0], &mut [0.0])?;
+    /// assert!(limits.is_novel(&stuck_sensor, Rarity::Hundredth));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn is_novel(&self, assessment: &Assessment<T>, rarity: Rarity) -> bool {
         let limit = |[half, tenth, hundredth]: [T; 3]| match rarity {
             Rarity::Half => half,
@@ -106,6 +159,21 @@ impl<T: Scalar> Limits<T> {
 
 /// What residuals and variances need: two triangles by rows (row i has i + 1 numbers), in the order of the
 /// landmarks.
+///
+/// ```
+/// use dpp_nystrom_core::{Assessor, Error, Model, Parts, Scaling, Solved, Uncertainty, kernel::Gaussian};
+///
+/// let parts = Parts {
+///     means: &[20.0], scaling: Scaling::PerFeature(&[0.5]), landmarks: &[-1.0, 1.0], weights: &[0.3, 0.7],
+///     target_mean: 5.0, target_scale: 2.0,
+/// };
+/// let model = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
+/// let solved = Solved { penalty: 0.5, noise: 0.01 };
+/// let uncertainty = Uncertainty { factor: &[1.0], triangle: &[10.0], solved }; // of one landmark, not two
+/// let refused = Assessor::new(model, None, Some(uncertainty));
+/// assert_eq!(refused.err(), Some(Error::Length { expected: 3, found: 1 }));
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Uncertainty<'a, T> {

@@ -332,6 +332,15 @@ impl Limits<f32> {
     ///
     /// # Errors
     /// [`Error::ModelBytes`] with the problem.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Limits, include_model};
+    ///
+    /// static MODEL: &[u8] = include_model!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/core/formats/single.bin"));
+    /// assert_eq!(Limits::from_bytes(MODEL)?, None); // exported without them
+    /// assert!(Limits::from_bytes(&[0xff; 64]).is_err()); // erased flash
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn from_bytes(bytes: &[u8]) -> Result<Option<Self>, Error> {
         limits_of(bytes)
     }
@@ -343,6 +352,16 @@ impl<'a> Assessor<'a, f32, ChosenKernel<f32>> {
     ///
     /// # Errors
     /// [`Error::ModelBytes`] with the problem.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Assessor, include_model};
+    ///
+    /// static MODEL: &[u8] = include_model!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/core/formats/single.bin"));
+    /// let assessor = Assessor::from_bytes(MODEL)?;
+    /// assert!(assessor.limits().is_none());
+    /// assert!(assessor.assess(&[0.0; 2], &mut [0.0; 2])?.nearest >= 0.0);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
         let malformed = |_| Error::ModelBytes(BytesProblem::Malformed);
         let (model, extras) = Model::parse(bytes)?;
@@ -356,6 +375,17 @@ impl<'a> Outputs<'a, f32, ChosenKernel<f32>> {
     ///
     /// # Errors
     /// [`Error::ModelBytes`] with the problem.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Outputs, include_model};
+    ///
+    /// static MODEL: &[u8] = include_model!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/core/formats/single.bin"));
+    /// let outputs = Outputs::from_bytes(MODEL)?;
+    /// let mut predicted = [0.0];
+    /// outputs.predict(&[0.0; 2], &mut [0.0; 2], &mut predicted)?;
+    /// assert_eq!(predicted[0], outputs.first().predict(&[0.0; 2], &mut [0.0; 2])?);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
         let (model, Extras { further, .. }) = Model::parse(bytes)?;
         let further = further.map_or(Ok(NO_FURTHER), |further| further.floats(model.weights().len()))?;

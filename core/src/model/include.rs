@@ -7,6 +7,14 @@ use crate::frame::CHECKED;
 
 /// The bytes of a model at a multiple of 4, as [`crate::Model::from_bytes`] needs them.
 /// [`include_model!`](crate::include_model) creates them from a file.
+///
+/// ```
+/// use dpp_nystrom_core::{BytesProblem, ModelBytes};
+///
+/// let empty = ModelBytes::new(*b"no model");
+/// assert_eq!(empty.err(), Some(BytesProblem::Foreign));
+/// assert_eq!(align_of::<ModelBytes<7>>(), 4);
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(C, align(4))]

@@ -32,6 +32,24 @@ use crate::predictor::Predictor;
 use crate::scalar::Scalar;
 
 /// The parts of a [`Model`], in the order of its byte format.
+///
+/// ```
+/// use dpp_nystrom_core::{Error, Model, Parts, Scaling, kernel::Gaussian};
+///
+/// let parts = Parts {
+///     means: &[20.0, 50.0],
+///     scaling: Scaling::PerFeature(&[0.5, 0.1]),
+///     landmarks: &[0.0, 0.0, 1.0, 1.0], // two of two coordinates
+///     weights: &[0.3, 0.7],
+///     target_mean: 5.0,
+///     target_scale: 2.0,
+/// };
+/// assert!(Model::new(Gaussian::new(1.0_f32)?, parts).is_ok());
+/// let short = Parts { landmarks: &[0.0, 0.0, 1.0], ..parts };
+/// let refused = Model::new(Gaussian::new(1.0_f32)?, short);
+/// assert_eq!(refused.err(), Some(Error::Length { expected: 4, found: 3 }));
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Parts<'a, T> {
@@ -183,6 +201,19 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict).
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Model, Parts, Scaling, kernel::Gaussian};
+    ///
+    /// let parts = Parts {
+    ///     means: &[20.0], scaling: Scaling::PerFeature(&[0.5]), landmarks: &[0.0], weights: &[1.0],
+    ///     target_mean: 5.0, target_scale: 2.0,
+    /// };
+    /// let model = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
+    /// assert_eq!(model.standardise(&[23.0], &mut [0.0])?, [1.5]);
+    /// assert_eq!(model.standard_target(9.0), 2.0);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn standardise<'r>(&self, raw: &[T], room: &'r mut [T]) -> Result<&'r [T], Error> {
         check_length(self.features(), raw.len())?;
         let have = room.len();
@@ -245,6 +276,20 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     /// [`Error::Length`] unless the row has the model's number of features, [`Error::Capacity`] for a shorter
     /// `room`, [`Error::NotFinite`] (of row 0) for a feature that is NaN or infinite, [`Error::TooLarge`] for
     /// one so far from its mean that a coordinate overflows.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, Model, Parts, Scaling, kernel::Gaussian};
+    ///
+    /// let parts = Parts {
+    ///     means: &[20.0], scaling: Scaling::PerFeature(&[0.5]), landmarks: &[0.0], weights: &[1.0],
+    ///     target_mean: 5.0, target_scale: 2.0,
+    /// };
+    /// let model = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
+    /// assert_eq!(model.predict(&[20.0], &mut [0.0])?, 7.0);
+    /// assert_eq!(model.predict(&[f32::NAN], &mut [0.0]), Err(Error::NotFinite { row: 0, column: 0 }));
+    /// assert_eq!(model.predict(&[20.0], &mut []), Err(Error::Capacity { needed: 1, have: 0 }));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn predict(&self, raw: &[T], room: &mut [T]) -> Result<T, Error> {
         let row = self.standardise(raw, room)?;
         Ok(self.target_mean + self.target_scale * self.predictor.predict_finite(row))
@@ -260,6 +305,20 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict).
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Model, Parts, Scaling, kernel::Gaussian};
+    ///
+    /// let parts = Parts {
+    ///     means: &[20.0, 3.3], scaling: Scaling::PerFeature(&[0.5, 0.0]), landmarks: &[0.0, 0.0], weights: &[1.0],
+    ///     target_mean: 5.0, target_scale: 2.0,
+    /// };
+    /// let model = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
+    /// assert_eq!(model.assess(&[22.0, 3.3], &mut [0.0; 2])?.nearest, 1.0);
+    /// // The supply voltage was constant in training.
+    /// assert_eq!(model.assess(&[22.0, 2.9], &mut [0.0; 2])?.nearest, f32::INFINITY);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn assess(&self, raw: &[T], room: &mut [T]) -> Result<Assessment<T>, Error> {
         let row = self.standardise(raw, room)?;
         let value = self.target_mean + self.target_scale * self.predictor.predict_finite(row);

@@ -17,6 +17,21 @@ use crate::memory::{check_length, rows_of};
 use crate::scalar::Scalar;
 
 /// The outputs after the first: their weights, of the type `W`, and what makes raw units of them.
+///
+/// ```
+/// use dpp_nystrom_core::{Error, Further, Model, Outputs, Parts, Scaling, kernel::Gaussian};
+///
+/// let parts = Parts {
+///     means: &[20.0], scaling: Scaling::PerFeature(&[0.5]), landmarks: &[-1.0, 1.0], weights: &[1.0, 0.0],
+///     target_mean: 0.0, target_scale: 1.0,
+/// };
+/// let first = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
+/// let two = Further { weights: &[0.0, 1.0, 0.5, 0.5], means: &[0.0, 3.0], scales: &[1.0, 2.0] };
+/// assert_eq!(Outputs::new(first, two)?.outputs(), 3);
+/// let short = Further { weights: &[0.0, 1.0, 0.5], ..two };
+/// assert_eq!(Outputs::new(first, short).err(), Some(Error::Length { expected: 4, found: 3 }));
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Further<'a, W, T> {
@@ -51,6 +66,15 @@ impl<'a, W, T: Copy> Further<'a, W, T> {
 }
 
 /// The class with the largest output.
+///
+/// ```
+/// use dpp_nystrom_core::{Class, Error};
+///
+/// let Class { index, margin } = Class::of(&[0.1_f32, 0.2, 0.7])?;
+/// assert!(index == 2 && (margin - 0.5).abs() < 1e-7);
+/// assert_eq!(Class::of(&[1.0_f32]), Err(Error::Empty)); // one class
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Class<T> {
@@ -143,6 +167,21 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Outputs<'a, T, K> {
     ///
     /// # Errors
     /// Those of [`Model::predict`], and [`Error::Length`] unless `out` has a number per output.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Further, Model, Outputs, Parts, Scaling, kernel::Gaussian};
+    ///
+    /// let parts = Parts {
+    ///     means: &[20.0], scaling: Scaling::PerFeature(&[0.5]), landmarks: &[0.0], weights: &[1.0],
+    ///     target_mean: 5.0, target_scale: 2.0,
+    /// };
+    /// let first = Model::<f32, _>::new(Gaussian::new(1.0)?, parts)?;
+    /// let outputs = Outputs::new(first, Further { weights: &[-1.0], means: &[0.5], scales: &[0.1] })?;
+    /// let mut predicted = [0.0; 2];
+    /// outputs.predict(&[20.0], &mut [0.0], &mut predicted)?; // at the landmark
+    /// assert_eq!(predicted, [7.0, 0.4]);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn predict(&self, raw: &[T], room: &mut [T], out: &mut [T]) -> Result<(), Error> {
         check_length(self.outputs(), out.len())?;
         let row = self.model.standardise(raw, room)?;

@@ -10,6 +10,16 @@ impl<'a> QuantisedModel<'a, i16> {
     ///
     /// # Errors
     /// [`Error::ModelBytes`] with the problem.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{BytesProblem, Error, QuantisedModel, include_model};
+    ///
+    /// static MODEL: &[u8] = include_model!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/core/formats/bits16.bin"));
+    /// assert_eq!(QuantisedModel::<i16>::from_bytes(MODEL)?.features(), 2);
+    /// let other = QuantisedModel::<i8>::from_bytes(MODEL).err();
+    /// assert_eq!(other, Some(Error::ModelBytes(BytesProblem::Kind)));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
         let (parts, extras) = parts(open(bytes, Kind::Bits16)?)?;
         extras.one_output()?;

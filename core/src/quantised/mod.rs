@@ -50,6 +50,12 @@ pub use outputs::QuantisedOutputs;
 
 /// The storage of a landmark's feature: `i16` or `i8`. Sealed: the bounds of the sums are stated for these
 /// two.
+///
+/// ```
+/// use dpp_nystrom_core::Level;
+///
+/// assert_eq!((4_096_i16.level(1), (-3_i8).level(128)), (4_096, -384));
+/// ```
 pub trait Level: sealed::Sealed + Copy {
     /// Return the level, in `[-2^14, 2^14)`; `step` is that of [`QuantisedParts`].
     fn level(self, step: i32) -> i32;
@@ -78,6 +84,29 @@ mod sealed {
 
 /// A linear map of levels: `q_k = (Σ_i m_ki p_i + 2^(shift-1)) / 2^shift`, rounded down and clamped to
 /// levels.
+///
+/// ```
+/// use dpp_nystrom_core::{QuantisedMap, QuantisedModel, QuantisedParts};
+///
+/// // Two features, of which only the sum matters: one coordinate.
+/// let model = QuantisedModel::<i16>::new(QuantisedParts {
+///     centres: &[0, 0],
+///     factors: &[1 << 20, 1 << 20],
+///     exponents: &[24, 24],
+///     map: Some(QuantisedMap { rank: 1, rows: &[1, 1], shift: 0 }),
+///     landmarks: &[4_096],
+///     weights: &[1 << 30],
+///     limit: 720_900_000,
+///     multiplier: 3_098_164_009,
+///     shift: 2,
+///     step: 1,
+///     target_mean: 7.0,
+///     target_scale: 1.0 / (1_u64 << 61) as f32,
+/// })?;
+/// assert_eq!((model.features(), model.width(), model.room()), (2, 1, 3));
+/// assert_eq!(model.predict(&[0.25, 0.75], &mut [0; 3])?, 8.0);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct QuantisedMap<'a> {
@@ -132,6 +161,29 @@ impl QuantisedMap<'_> {
 const MOST_OF_ROW: u64 = 1 << 16;
 
 /// The parts of a [`QuantisedModel`].
+///
+/// ```
+/// use dpp_nystrom_core::{Error, QuantisedModel, QuantisedParts};
+///
+/// let parts = QuantisedParts {
+///     centres: &[20 << 24],
+///     factors: &[1 << 20],
+///     exponents: &[24],
+///     map: None,
+///     landmarks: &[32_i8], // of 128 levels each
+///     weights: &[1 << 30],
+///     limit: 720_900_000,
+///     multiplier: 3_098_164_009,
+///     shift: 2,
+///     step: 128,
+///     target_mean: 7.0,
+///     target_scale: 1.0 / (1_u64 << 61) as f32,
+/// };
+/// assert_eq!(QuantisedModel::<i8>::new(parts)?.predict(&[21.0], &mut [0])?, 8.0);
+/// let large = QuantisedParts { weights: &[i32::MIN, 1], landmarks: &[32, 32], ..parts };
+/// assert_eq!(QuantisedModel::<i8>::new(large).err(), Some(Error::Quantisation)); // sums could overflow
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct QuantisedParts<'a, L> {
@@ -322,6 +374,18 @@ impl<'a, L: Level> QuantisedModel<'a, L> {
     ///
     /// # Errors
     /// Those of `predict`.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{QuantisedModel, include_model};
+    ///
+    /// static MODEL: &[u8] = include_model!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/core/formats/bits16.bin"));
+    /// let model = QuantisedModel::<i16>::from_bytes(MODEL)?;
+    /// let mut room = [0; 8];
+    /// let assessment = model.assess(&[0.0; 2], &mut room)?;
+    /// assert_eq!(assessment.value, model.predict(&[0.0; 2], &mut room)?);
+    /// assert!(assessment.nearest >= 0.0 && assessment.residual.is_none());
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn assess(&self, raw: &[f32], room: &mut [i16]) -> Result<Assessment<f32>, Error> {
         let levels = self.levels(raw, room, fixed)?;
         let QuantisedParts { landmarks, step, .. } = self.parts;

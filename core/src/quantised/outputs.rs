@@ -7,6 +7,18 @@ use crate::model::{Class, Further};
 
 /// A quantised model of several outputs, or of classes: [`crate::Outputs`] in integers, with the kernel
 /// values of a row computed once. Each output is that of a [`QuantisedModel`] with its weights, bit for bit.
+///
+/// ```
+/// use dpp_nystrom_core::{QuantisedOutputs, include_model};
+///
+/// static MODEL: &[u8] = include_model!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/core/formats/bits8.bin"));
+/// let outputs = QuantisedOutputs::<i8>::from_bytes(MODEL)?; // a model of one output is one
+/// let (mut room, mut predicted) = ([0; 8], [0.0]);
+/// outputs.predict(&[0.0; 2], &mut room, &mut [0], &mut predicted)?;
+/// assert_eq!(outputs.outputs(), 1);
+/// assert_eq!(predicted[0], outputs.first().predict(&[0.0; 2], &mut room)?);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct QuantisedOutputs<'a, L> {

@@ -57,6 +57,18 @@ use crate::swap::Acceptance;
 use rand_core::Rng;
 
 /// The result of offering a row.
+///
+/// ```
+/// use dpp_nystrom_core::{Acceptance, Offer, Random, StreamChain, Workspace, kernel::Gaussian};
+///
+/// let (mut rows, mut memory, mut random) = ([0.0; 1], Workspace::<f64, 1>::new(), Random::seeded(7));
+/// let kernel = Gaussian::new(1.0)?;
+/// let mut chain = StreamChain::new(kernel, 1, 1, &mut rows, memory.lend(), Acceptance::Metropolis)?;
+/// assert_eq!(chain.offer(&[0.5], &mut random)?, Offer::Joined { place: 0 });
+/// assert_eq!(chain.offer(&[4.0], &mut random)?, Offer::Replaced { place: 0 }); // an equal determinant
+/// assert_eq!(chain.rows(), [4.0]);
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Offer {
@@ -147,6 +159,23 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
     /// # Errors
     /// Those of [`new`](Self::new), and [`Error::ForeignState`] when the memory does not hold the factor of
     /// `count` of these rows under this kernel, or for counters that no chain can have.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Acceptance, Random, StreamChain, Workspace, kernel::Gaussian};
+    ///
+    /// let (mut rows, mut memory, mut random) = ([0.0; 2], Workspace::<f64, 2>::new(), Random::seeded(7));
+    /// let (kernel, rule) = (Gaussian::new(1.0)?, Acceptance::Metropolis);
+    /// let mut chain = StreamChain::new(kernel, 2, 1, &mut rows, memory.lend(), rule)?;
+    /// for reading in [0.0, 0.4, 2.5, 1.0] {
+    ///     chain.offer(&[reading], &mut random)?;
+    /// }
+    /// let (count, progress) = (chain.len(), chain.progress());
+    ///
+    /// let mut chain = StreamChain::resume(kernel, 2, 1, &mut rows, memory.lend(), rule, count, progress)?;
+    /// chain.offer(&[3.0], &mut random)?;
+    /// assert_eq!(chain.progress().steps, 5);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     #[expect(
         clippy::too_many_arguments,
         reason = "those of `new`, and the two numbers that the memory does not hold"
@@ -204,6 +233,19 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
     /// [`Error::Length`], and [`Error::NotFinite`] with the number of rows before it and the feature, or the
     /// index of the landmark with which the kernel is not finite. The landmarks are unchanged except for
     /// their order, and the row is not counted.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Acceptance, Error, Random, StreamChain, Workspace, kernel::Gaussian};
+    ///
+    /// let (mut rows, mut memory, mut random) = ([0.0; 4], Workspace::<f32, 2>::new(), Random::seeded(7));
+    /// let kernel = Gaussian::new(1.0)?;
+    /// let mut chain = StreamChain::new(kernel, 2, 2, &mut rows, memory.lend(), Acceptance::Metropolis)?;
+    /// chain.offer(&[0.5, 1.0], &mut random)?;
+    /// let refused = chain.offer(&[f32::NAN, 1.0], &mut random);
+    /// assert_eq!(refused, Err(Error::NotFinite { row: 1, column: 0 }));
+    /// assert_eq!((chain.len(), chain.progress().steps), (1, 1));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn offer<R: Rng + ?Sized>(&mut self, row: &[T], random: &mut R) -> Result<Offer, Error> {
         check_length(self.dim, row.len())?;
         if let Some(column) = row.iter().position(|value| !value.is_finite()) {

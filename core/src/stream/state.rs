@@ -33,6 +33,13 @@ const GENERATOR: u32 = 6;
 const SECTIONS: usize = 6;
 
 /// Return the most bytes of the state of a [`StreamChain`] with `c` landmarks of `d` features.
+///
+/// ```
+/// use dpp_nystrom_core::stream_state_bytes;
+///
+/// const ROOM: usize = stream_state_bytes::<f32>(16, 3);
+/// assert!(ROOM < 1_024);
+/// ```
 pub const fn stream_state_bytes<T>(c: usize, d: usize) -> usize {
     length(SECTIONS, 4 * 5 + 4 * c + 8 * 4 + 16 + size_of::<T>() * (c * d + c * (c + 1) / 2))
 }
@@ -94,6 +101,24 @@ impl<T: Scalar, K: Kernel<T>> StreamChain<'_, T, K> {
     /// [`Error::SavedBytes`] with the problem, [`BytesProblem::Malformed`] for other numbers of features or
     /// landmarks or another acceptance: the chain is unchanged. [`Error::ForeignState`] for landmarks of
     /// another kernel: the chain is then without landmarks.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::kernel::Gaussian;
+    /// use dpp_nystrom_core::{Acceptance, Error, Random, StreamChain, Workspace, stream_state_bytes};
+    ///
+    /// let (mut rows, mut memory) = ([0.0; 2], Workspace::<f64, 2>::new());
+    /// let kernel = Gaussian::new(1.0)?;
+    /// let mut chain = StreamChain::new(kernel, 2, 1, &mut rows, memory.lend(), Acceptance::Metropolis)?;
+    /// chain.offer(&[0.5], &mut Random::seeded(7))?;
+    /// chain.offer(&[0.9], &mut Random::seeded(7))?;
+    /// let mut bytes = [0; stream_state_bytes::<f64>(2, 1)];
+    /// chain.write_state([0; 16], &mut bytes)?;
+    ///
+    /// let (wider, mut memory) = (Gaussian::new(2.0)?, Workspace::<f64, 2>::new());
+    /// let mut other = StreamChain::new(wider, 2, 1, &mut rows, memory.lend(), Acceptance::Metropolis)?;
+    /// assert_eq!(other.read_state(&bytes), Err(Error::ForeignState));
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
     pub fn read_state(&mut self, bytes: &[u8]) -> Result<[u8; 16], Error> {
         self.take_back(bytes).map_err(Error::SavedBytes)?;
         if !self.holds_its_factor() {
