@@ -51,6 +51,16 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// `ErrorKind::Argument` for a length that `features` does not divide, and for no rows, `ErrorKind::Data`
     /// for NaN or infinity with its row and column.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, ErrorKind};
+    ///
+    /// let data = Dataset::from_rows(&[20.0_f32, 1013.0, 21.5, 1009.0], 2)?;
+    /// assert_eq!((data.len(), data.features()), (2, 2));
+    /// let gap = Dataset::from_rows(&[20.0, 1013.0, f64::NAN, 1009.0], 2).unwrap_err();
+    /// assert_eq!((gap.kind(), gap.row()), (ErrorKind::Data, Some(1)));
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn from_rows<T: Value>(rows: &'a [T], features: usize) -> Result<Self, Error> {
         Self::of(T::values(rows), features, Rows::Memory)
     }
@@ -62,6 +72,18 @@ impl<'a> Dataset<'a> {
     ///
     /// # Errors
     /// As [`from_rows`](Self::from_rows); `ErrorKind::Argument` for a matrix that is not square.
+    ///
+    /// ```
+    /// use dpp_nystrom::selectors::Greedy;
+    /// use dpp_nystrom::{Dataset, Nystroem};
+    ///
+    /// let matrix = [4.0, 0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 1.0];
+    /// let data = Dataset::from_gram(&matrix, 3)?;
+    /// let map = Nystroem::params(2).selector(Greedy).fit(&data)?;
+    /// assert_eq!(map.landmarks(), [0, 1]);
+    /// assert!((map.trace_error(&data)? - 1.0 / 14.0).abs() < 1e-12);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn from_gram<T: Value>(matrix: &'a [T], n: usize) -> Result<Self, Error> {
         check_length("values of the kernel matrix", n.saturating_mul(n), matrix.len())?;
         Self::of(T::values(matrix), n, Rows::Gram)
@@ -71,6 +93,14 @@ impl<'a> Dataset<'a> {
     ///
     /// # Errors
     /// As [`from_rows`](Self::from_rows).
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, faer::mat};
+    ///
+    /// let data = Dataset::from_matrix(mat![[20.0, 1013.0], [21.5, 1009.0], [19.0, 1020.0]].as_ref())?;
+    /// assert_eq!((data.len(), data.features()), (3, 2));
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn from_matrix(rows: MatRef<'_, f64>) -> Result<Dataset<'static>, Error> {
         let values: Vec<f64> = (0..rows.nrows()).flat_map(|i| rows.row(i).iter().copied()).collect();
         Dataset::from_owned(values, rows.ncols())
@@ -80,6 +110,16 @@ impl<'a> Dataset<'a> {
     ///
     /// # Errors
     /// As [`from_rows`](Self::from_rows).
+    ///
+    /// ```
+    /// use dpp_nystrom::Dataset;
+    ///
+    /// fn readings() -> Result<Dataset<'static>, dpp_nystrom::Error> {
+    ///     Dataset::from_owned(vec![20.0, 1013.0, 21.5, 1009.0], 2)
+    /// }
+    /// assert_eq!(readings()?.len(), 2);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn from_owned(rows: Vec<f64>, features: usize) -> Result<Dataset<'static>, Error> {
         Dataset::of(Values::F64(Cow::Owned(rows)), features, Rows::Memory)
     }
@@ -110,6 +150,16 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// `ErrorKind::Argument` unless there is one for each row, `ErrorKind::Data` unless all are finite,
     /// `ErrorKind::Unsupported` for a row store, which has its own.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, ErrorKind};
+    ///
+    /// let x = [0.0, 1.0, 2.0];
+    /// assert!(Dataset::from_rows(&x, 1)?.with_target(&[1.0, 2.0, 3.0]).is_ok());
+    /// let refused = Dataset::from_rows(&x, 1)?.with_target(&[1.0, 2.0]).unwrap_err();
+    /// assert_eq!(refused.kind(), ErrorKind::Argument);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn with_target<T: Value>(self, target: &'a [T]) -> Result<Self, Error> {
         self.refuse_store()?;
         check_length("targets", self.len(), target.len())?;
@@ -218,6 +268,16 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// `ErrorKind::Argument` unless there is a name for each feature, `ErrorKind::Unsupported` for a row
     /// store, which has its own.
+    ///
+    /// ```
+    /// use dpp_nystrom::Dataset;
+    ///
+    /// let x = [20.0, 1013.0, 21.5, 1009.0];
+    /// let data = Dataset::from_rows(&x, 2)?.with_target(&[3.0, 4.0])?;
+    /// let data = data.with_names(&["celsius", "hectopascal"], "hours")?;
+    /// assert_eq!(data.feature_names(), ["celsius", "hectopascal"]);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn with_names(self, features: &[&str], target: &str) -> Result<Self, Error> {
         self.refuse_store()?;
         check_length("names of features", self.features(), features.len())?;
@@ -236,6 +296,17 @@ impl<'a> Dataset<'a> {
     ///
     /// # Errors
     /// `ErrorKind::Table` with the place of what cannot be read.
+    ///
+    /// ```
+    /// use dpp_nystrom::Dataset;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("houses.csv");
+    /// std::fs::write(&path, "rooms,area,price\n3,70,210\n4,95,300\n")?;
+    /// let data = Dataset::read(&path)?;
+    /// assert_eq!((data.len(), data.feature_names()), (2, &["rooms".to_owned(), "area".to_owned()][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn read(path: impl AsRef<Path>) -> Result<Dataset<'static>, Error> {
         Dataset::read_with(path, &Target::Last)
     }
@@ -244,6 +315,17 @@ impl<'a> Dataset<'a> {
     ///
     /// # Errors
     /// `ErrorKind::Table` with the place of what cannot be read.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, data::table::Target};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("houses.csv");
+    /// std::fs::write(&path, "rooms,area,price\n3,70,210\n4,95,300\n")?;
+    /// let data = Dataset::read_with(&path, &Target::None)?; // the price is a feature
+    /// assert_eq!(data.features(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn read_with(path: impl AsRef<Path>, target: &Target) -> Result<Dataset<'static>, Error> {
         let Table { name, feature_names, features, target, target_name, weights, .. } =
             read(path.as_ref(), target)?;
@@ -262,6 +344,19 @@ impl<'a> Dataset<'a> {
     ///
     /// # Errors
     /// `ErrorKind::Table` if the file cannot be opened, `ErrorKind::Format` if it is invalid.
+    ///
+    /// ```
+    /// use dpp_nystrom::data::{store::convert, table::Target};
+    /// use dpp_nystrom::{Dataset, kernel::Precision, observer::NoObserver};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let [text, rows] = ["houses.csv", "houses.rows"].map(|name| folder.path().join(name));
+    /// std::fs::write(&text, "rooms,area,price\n3,70,210\n4,95,300\n")?;
+    /// convert(&text, &Target::Last, Precision::F32, &rows, &NoObserver)?;
+    /// let data = Dataset::open_store(&rows)?;
+    /// assert_eq!((data.len(), data.features()), (2, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open_store(path: impl AsRef<Path>) -> Result<Dataset<'static>, Error> {
         let store = Store::open(path.as_ref())?;
         let name = store.description().name.clone();
@@ -420,6 +515,17 @@ impl<'a> Dataset<'a> {
 }
 
 /// The scaled rows of a data set.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, Scale, data::Source};
+///
+/// let data = Dataset::from_rows(&[1.0, 3.0], 1)?;
+/// assert!(matches!(data.source(Scale::None)?, Source::Borrowed(_)));
+/// let scaled = data.source(Scale::Standard)?;
+/// assert!(matches!(scaled, Source::Memory(_)));
+/// assert_eq!(scaled.as_rows().columns().scaler.means, [2.0]);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Source<'a> {

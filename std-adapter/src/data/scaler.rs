@@ -19,6 +19,16 @@ const NORMAL_RANGE: f64 = 1.348_979_500_392_163_5;
 const CONSTANT: f64 = 1e-13;
 
 /// How features are scaled before a kernel sees them.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, Scale};
+///
+/// let x = [1.0, 2.0, 3.0, 4.0, 1_000.0]; // an outlier
+/// let data = Dataset::from_rows(&x, 1)?;
+/// let centre = |scale| Ok::<f64, dpp_nystrom::Error>(data.source(scale)?.as_rows().columns().scaler.means[0]);
+/// assert_eq!((centre(Scale::Standard)?, centre(Scale::Robust)?, centre(Scale::None)?), (202.0, 3.0, 0.0));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scale {
@@ -112,6 +122,15 @@ impl Scaler {
     /// Compute medians, and interquartile ranges in the unit of a normal distribution's standard deviation,
     /// in their place: a quarter of the rows can be anything. Where the range is 0, the median absolute
     /// deviation of the values that differ from the median.
+    ///
+    /// ```
+    /// use dpp_nystrom::data::Scaler;
+    ///
+    /// let rows = [1.0, 2.0, 3.0, 4.0, 1e9];
+    /// let statistics = Scaler::robust(&rows, 1);
+    /// assert_eq!(statistics.means, [3.0]);
+    /// assert!((statistics.deviations[0] - 2.0 / 1.349).abs() < 1e-3); // the quartiles are 2 and 4
+    /// ```
     pub fn robust(rows: &[f64], dim: usize) -> Self {
         let column = |column: usize| {
             let mut values: Vec<f64> = rows.iter().skip(column).step_by(dim.max(1)).copied().collect();
@@ -196,6 +215,15 @@ impl Scaler {
     }
 
     /// Standardise and map one row: to [`width`](Self::width) numbers.
+    ///
+    /// ```
+    /// use dpp_nystrom::data::Scaler;
+    ///
+    /// let scaler = Scaler { means: vec![20.0], deviations: vec![2.0], map: None };
+    /// let mut scaled = [0.0];
+    /// scaler.apply_row(&[23.0], &mut scaled);
+    /// assert_eq!(scaled, [1.5]);
+    /// ```
     pub fn apply_row(&self, raw: &[f64], scaled: &mut [f64]) {
         let columns = raw.iter().zip(&self.means).zip(&self.deviations);
         let standard = columns.map(|((value, mean), deviation)| standardised(*value, *mean, *deviation));

@@ -1,6 +1,16 @@
 //! Kinds of errors.
 
 /// What an [`Error`](crate::Error) is about, and so who can do something about it.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, ErrorKind, LandmarkRidge};
+///
+/// let column = [1.0, 1.0, 1.0];
+/// let data = Dataset::from_rows(&column, 1)?.with_target(&column)?;
+/// let error = LandmarkRidge::default().fit(&data).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Data); // the target is constant
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {

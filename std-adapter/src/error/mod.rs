@@ -57,6 +57,15 @@ impl Error {
     }
 
     /// Create the error of landmarks that cannot be selected, for the core's reason.
+    ///
+    /// ```
+    /// use dpp_nystrom::core::Error as CoreError;
+    /// use dpp_nystrom::{Error, ErrorKind};
+    ///
+    /// let error = Error::landmarks(CoreError::RankDeficient { rank: 3, landmarks: 8 });
+    /// assert_eq!(error.kind(), ErrorKind::Landmarks);
+    /// assert_eq!(error.core(), Some(CoreError::RankDeficient { rank: 3, landmarks: 8 }));
+    /// ```
     pub fn landmarks(reason: CoreError) -> Self {
         Self(Cause::Landmarks { reason })
     }
@@ -101,6 +110,16 @@ impl Error {
     ///
     /// # Errors
     /// This error, if it is another.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Error, ErrorKind};
+    /// use std::io;
+    ///
+    /// let timeout = Error::new(ErrorKind::Other, io::Error::from(io::ErrorKind::TimedOut));
+    /// let own = timeout.into_inner()?.downcast::<io::Error>();
+    /// assert_eq!(own.map(|own| own.kind()).ok(), Some(io::ErrorKind::TimedOut));
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn into_inner(self) -> Result<Box<dyn std::error::Error + Send + Sync>, Self> {
         match self.0 {
             Cause::Other(_, source) => Ok(source),
@@ -109,6 +128,13 @@ impl Error {
     }
 
     /// Count the row of an error in a block of rows among all rows, `before` of which come before the block.
+    ///
+    /// ```
+    /// use dpp_nystrom::Dataset;
+    ///
+    /// let error = Dataset::from_rows(&[1.0, f64::NAN], 1).unwrap_err();
+    /// assert_eq!(error.after_rows(4_096).row(), Some(4_097)); // of the file, in blocks of 4,096 rows
+    /// ```
     #[must_use]
     pub fn after_rows(mut self, before: usize) -> Self {
         if let Cause::Prediction { row } | Cause::Core(CoreError::NotFinite { row, .. }) = &mut self.0 {
@@ -118,6 +144,14 @@ impl Error {
     }
 
     /// Return the operating system's reason why a file cannot be opened, read or written.
+    ///
+    /// ```
+    /// use dpp_nystrom::Model;
+    /// use std::io;
+    ///
+    /// let missing = Model::load("no such model").unwrap_err();
+    /// assert_eq!(missing.io(), Some(io::ErrorKind::NotFound));
+    /// ```
     pub fn io(&self) -> Option<io::ErrorKind> {
         match &self.0 {
             Cause::Write { source, .. } => Some(source.kind()),
@@ -132,6 +166,18 @@ impl Error {
 
     /// Return the name of the problem, `NotANumber` for example: finer than the [kind](Self::kind), for a
     /// program that advises in words of its own. A name is not reused for something else.
+    ///
+    /// ```
+    /// use dpp_nystrom::Dataset;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("houses.csv");
+    /// std::fs::write(&path, "rooms,price\n3,210\n4,1oo\n5,350\n")?;
+    /// let error = Dataset::read(&path).unwrap_err();
+    /// assert_eq!((error.name().as_str(), error.subject()), ("NotANumber", Some("1oo")));
+    /// assert_eq!((error.line(), error.column(), error.path()), (Some(3), Some("price"), Some(path.as_path())));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn name(&self) -> String {
         let debug = match &self.0 {
             Cause::Table(error) => match error.problem {

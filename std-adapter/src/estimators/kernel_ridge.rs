@@ -42,6 +42,18 @@ impl KernelRidge {
 }
 
 /// The parameters of a [`KernelRidge`] regression.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, KernelRidge, Nystroem, Ridge, kernel::Precision};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// let map = Nystroem::params(8).fit(&data)?;
+/// let params = KernelRidge::params(&map).ridge(Ridge::Value(1e-6)).precision(Precision::F32);
+/// assert_eq!(params.fit(&data)?.ridge, 1e-6);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct KernelRidgeParams<'m, K> {
     map: &'m Nystroem<K>,
@@ -105,6 +117,20 @@ impl<'m, K: Kernel<f64> + Clone + Sync> KernelRidgeParams<'m, K> {
     /// # Errors
     /// `ErrorKind::Data` for no target or a constant one, `ErrorKind::Regression`, `ErrorKind::Memory`,
     /// `ErrorKind::Unsupported` for a data set with weights, errors of the data set.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, KernelRidge, Nystroem, Ridge};
+    ///
+    /// let x: Vec<f64> = (0..30).map(|i| f64::from(i) / 5.0).collect();
+    /// let row = |x: f64| (0..30).map(move |j| (-(x - f64::from(j) / 5.0).powi(2)).exp());
+    /// let matrix: Vec<f64> = x.iter().flat_map(|&x| row(x)).collect(); // of rows that need no features
+    /// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+    /// let data = Dataset::from_gram(&matrix, 30)?.with_target(&y)?;
+    /// let map = Nystroem::params(10).fit(&data)?;
+    /// let fitted = KernelRidge::params(&map).ridge(Ridge::Value(1e-8)).fit_features(&data)?;
+    /// assert!((fitted.predict(&matrix[..30])?[0] - y[0]).abs() < 0.05);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn fit_features(&self, data: &Dataset<'_>) -> Result<FeatureRidge<'m, K>, Error> {
         let source = self.map.source(data)?;
         unweighted(source.as_rows(), "a regression on features")?;
@@ -136,6 +162,19 @@ impl<'m, K: Kernel<f64> + Clone + Sync> KernelRidgeParams<'m, K> {
 }
 
 /// Ridge regression on the features of a map with any kernel.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// let map = Nystroem::params(8).fit(&data)?;
+/// let fitted = KernelRidge::params(&map).fit_features(&data)?;
+/// assert_eq!(fitted.weights().len(), map.rank());
+/// assert!(fitted.ridge() < 1e-3 && (fitted.predict(&[2.0])?[0] - 2.0_f64.sin()).abs() < 0.05);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct FeatureRidge<'m, K> {
     map: &'m Nystroem<K>,

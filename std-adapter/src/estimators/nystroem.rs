@@ -84,6 +84,16 @@ pub(crate) enum Input<K> {
 impl Nystroem {
     /// Configure a map with at most `c` landmarks, by default those of [`Auto`], under a Gaussian kernel with
     /// the median distance between rows as bandwidth.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, Nystroem};
+    ///
+    /// let x: Vec<f64> = (0..100).map(|i| f64::from(i * i % 97)).collect();
+    /// let map = Nystroem::params(5).fit(&Dataset::from_rows(&x, 1)?)?;
+    /// assert_eq!((map.landmarks().len(), map.rank()), (5, 5));
+    /// assert!(map.selection().plan.is_some()); // that of Auto
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn params(c: usize) -> NystroemParams {
         NystroemParams {
             c,
@@ -95,6 +105,22 @@ impl Nystroem {
 }
 
 /// The parameters of a [`Nystroem`] map.
+///
+/// ```
+/// use dpp_nystrom::kernel::{KernelKind, Precision};
+/// use dpp_nystrom::{Dataset, Nystroem, Scale, selectors::Uniform};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i * i % 97)).collect();
+/// let params = Nystroem::params(5)
+///     .kernel(KernelKind::Matern52)
+///     .selector(Uniform)
+///     .scale(Scale::Robust)
+///     .precision(Precision::F32)
+///     .seed(7);
+/// let map = params.fit(&Dataset::from_rows(&x, 1)?)?;
+/// assert_eq!(map.kernel().map(|kernel| kernel.kind), Some(KernelKind::Matern52));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct NystroemParams<K = KernelParams> {
     c: usize,
@@ -104,6 +130,28 @@ pub struct NystroemParams<K = KernelParams> {
 }
 
 /// A user-defined kernel.
+///
+/// ```
+/// use dpp_nystrom::core::kernel::Kernel;
+/// use dpp_nystrom::{Dataset, Nystroem, Scale, selectors::Greedy};
+///
+/// /// The histogram intersection kernel.
+/// #[derive(Clone)]
+/// struct Intersection;
+///
+/// impl Kernel<f64> for Intersection {
+///     fn value(&self, x: &[f64], y: &[f64]) -> f64 {
+///         x.iter().zip(y).map(|(x, y)| x.min(*y)).sum()
+///     }
+/// }
+///
+/// let x = [0.2, 0.8, 0.5, 0.5, 0.9, 0.1, 0.3, 0.7];
+/// let data = Dataset::from_rows(&x, 2)?;
+/// let params = Nystroem::params(2).selector(Greedy).scale(Scale::None);
+/// let map = params.custom_kernel(Intersection).fit(&data)?;
+/// assert_eq!((map.rank(), map.kernel()), (2, None));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct CustomKernel<K>(K);
 
@@ -153,6 +201,15 @@ impl NystroemParams {
     /// `ErrorKind::Data` for rows that cannot be scaled, `ErrorKind::Argument`, `ErrorKind::Landmarks`,
     /// `ErrorKind::Memory`, and errors of the selector. For a kernel matrix, `ErrorKind::Unsupported` for a
     /// selector that needs features.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, ErrorKind, Nystroem};
+    ///
+    /// let x = [0.0, 1.0, 2.0];
+    /// let refused = Nystroem::params(4).fit(&Dataset::from_rows(&x, 1)?).unwrap_err();
+    /// assert_eq!(refused.kind(), ErrorKind::Landmarks); // more than rows
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn fit(&self, data: &Dataset<'_>) -> Result<Nystroem, Error> {
         self.fit_observed(data, &NoObserver)
     }
@@ -161,6 +218,26 @@ impl NystroemParams {
     ///
     /// # Errors
     /// Those of [`fit`](Self::fit), `ErrorKind::Cancelled`.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, ErrorKind, Nystroem, observer::Observer};
+    ///
+    /// struct Cancelled;
+    ///
+    /// impl Observer for Cancelled {
+    ///     fn begin(&self, _: &str, _: u64) {}
+    ///     fn advance(&self, _: u64) {}
+    ///     fn end(&self) {}
+    ///     fn is_cancelled(&self) -> bool {
+    ///         true
+    ///     }
+    /// }
+    ///
+    /// let x: Vec<f64> = (0..100).map(|i| f64::from(i * i % 97)).collect();
+    /// let stopped = Nystroem::params(5).fit_observed(&Dataset::from_rows(&x, 1)?, &Cancelled).unwrap_err();
+    /// assert_eq!(stopped.kind(), ErrorKind::Cancelled);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn fit_observed(&self, data: &Dataset<'_>, observer: &dyn Observer) -> Result<Nystroem, Error> {
         let source = data.source(self.settings.scale)?;
         let Settings { precision, seed, .. } = self.settings;
@@ -224,6 +301,18 @@ impl Nystroem {
     ///
     /// # Errors
     /// Those of [`of_landmarks`](Self::of_landmarks).
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+    ///
+    /// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+    /// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+    /// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+    /// let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+    /// let map = Nystroem::of_model(&model)?;
+    /// assert_eq!(map.transform(&x)?.len(), 100 * map.rank());
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn of_model(model: &Model) -> Result<Self, Error> {
         let landmarks = match &model.coefficients {
             AnyCoefficients::F32(coefficients) => {
@@ -315,6 +404,17 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     ///
     /// # Errors
     /// `ErrorKind::Landmarks` if the decomposition of the map does not converge.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, Nystroem, selectors::Given};
+    ///
+    /// let x = [20.0, 25.0, 31.0, 18.0];
+    /// let data = Dataset::from_rows(&x, 1)?;
+    /// let map = Nystroem::params(2).selector(Given::new([0, 2])).fit(&data)?;
+    /// let points = map.landmark_points()?; // in degrees, as the rows
+    /// assert!((points[0] - 20.0).abs() < 1e-12 && (points[1] - 31.0).abs() < 1e-12);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn landmark_points(&self) -> Result<Vec<f64>, Error> {
         match &self.input {
             Input::Points { all, .. } => unscaled(&self.columns.scaler, all.clone()),
@@ -343,6 +443,16 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// # Errors
     /// `ErrorKind::Argument` if the length of `rows` is not a multiple of the number of features,
     /// `ErrorKind::Argument` if a kernel value is not finite; `ErrorKind::Memory`.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, Nystroem, selectors::Given};
+    ///
+    /// let x = [0.0, 1.0, 2.0, 5.0];
+    /// let map = Nystroem::params(2).selector(Given::new([0, 3])).fit(&Dataset::from_rows(&x, 1)?)?;
+    /// let phi = map.transform(&[0.0])?; // of the first landmark
+    /// assert!((phi[0] - 1.0).abs() < 1e-12 && phi[1].abs() < 1e-12);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn transform(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
         self.transform_by(rows, self.columns.features(), |raw, row| self.columns.scaler.apply_row(raw, row))
     }
@@ -409,6 +519,17 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// `ErrorKind::Argument` for other features, and for a map of a kernel matrix unless there are as many
     /// rows as features; `ErrorKind::Data` for non-finite values; `ErrorKind::Memory`, errors of the data
     /// set.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, Nystroem, selectors::Greedy};
+    ///
+    /// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+    /// let data = Dataset::from_rows(&x, 1)?;
+    /// let errors = [2, 4, 8].map(|c| Nystroem::params(c).selector(Greedy).fit(&data)?.trace_error(&data));
+    /// let errors = errors.into_iter().collect::<Result<Vec<f64>, _>>()?;
+    /// assert!(errors.is_sorted_by(|more, less| more > less) && errors[2] < 1e-3);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn trace_error(&self, data: &Dataset<'_>) -> Result<f64, Error> {
         let source = self.source(data)?;
         let rows = source.as_rows().sample(pipeline::MEASURED_ROWS, self.settings.seed)?;

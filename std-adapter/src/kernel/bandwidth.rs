@@ -65,6 +65,14 @@ impl fmt::Display for Sigma {
 ///
 /// # Errors
 /// `ErrorKind::Data` if all of these rows are equal.
+///
+/// ```
+/// use dpp_nystrom::kernel::{KernelKind, median_distance};
+///
+/// let rows = [0.0, 0.0, 3.0, 4.0, 6.0, 8.0]; // distances 5, 5 and 10
+/// assert_eq!(median_distance(&rows, 2, KernelKind::Gaussian, 0)?, 5.0);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 pub fn median_distance(rows: &[f64], dim: usize, kernel: KernelKind, seed: u64) -> Result<f64, Error> {
     let count = rows.len().checked_div(dim).unwrap_or(0);
     let mut random = stream(seed, RngStream::Bandwidth);

@@ -3,6 +3,15 @@
 use crate::kernel::{bandwidth::Sigma, kind::KernelKind, metric::Metric};
 
 /// A kernel and how to choose its bandwidth.
+///
+/// ```
+/// use dpp_nystrom::Sigma;
+/// use dpp_nystrom::kernel::{KernelKind, KernelParams, Metric};
+///
+/// let kernel = KernelParams::new(KernelKind::Laplace, Sigma::Value(2.0)).with_metric(Metric::Scales);
+/// assert_eq!((kernel.kind, kernel.metric), (KernelKind::Laplace, Metric::Scales));
+/// assert_eq!(KernelParams::default().sigma, Sigma::Median(1.0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KernelParams {
     /// The kernel.
@@ -18,6 +27,13 @@ pub struct KernelParams {
 /// Whether another kernel than the one asked for may be taken: of Gaussian, Matérn 5/2, Matérn 3/2 and
 /// Laplace that with the least error on rows held out, in scales of features that are learned in each, for
 /// the landmarks asked for. The comparison requires what a metric that is learned requires.
+///
+/// ```
+/// use dpp_nystrom::kernel::{KernelParams, Kinds, Metric};
+///
+/// let compared = KernelParams { kinds: Kinds::Any, ..KernelParams::default() }.with_metric(Metric::Auto);
+/// assert_ne!(compared, KernelParams::usual()); // that compares from 100 landmarks on
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kinds {
     /// The kernel asked for.

@@ -92,6 +92,18 @@ impl ExactKDpp {
 
     /// Return the expected trace error of a sample of `c` rows, `(c + 1) e_{c+1} / e_c` of the nonzero
     /// eigenvalues. `None` if `c` exceeds the rank.
+    ///
+    /// ```
+    /// use dpp_nystrom::core::Matrix;
+    /// use dpp_nystrom::landmarks::ExactKDpp;
+    ///
+    /// let matrix = Matrix::new(&[1.0, 0.0, 0.0, 3.0])?;
+    /// let exact = ExactKDpp::new(&matrix)?;
+    /// // Row 0 is left with probability 3/4, row 1 with 1/4: 3/4 · 1 + 1/4 · 3.
+    /// assert!(exact.expected_trace_error(1).is_some_and(|error| (error - 1.5).abs() < 1e-12));
+    /// assert_eq!(exact.expected_trace_error(3), None);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn expected_trace_error(&self, c: usize) -> Option<f64> {
         expected_trace_error(&self.eigen.values[..self.rank], c)
     }
@@ -127,6 +139,18 @@ impl ExactKDpp {
 }
 
 /// The c-DPP of one size, returned by [`ExactKDpp::with_size`].
+///
+/// ```
+/// use dpp_nystrom::core::{Matrix, Random};
+/// use dpp_nystrom::landmarks::ExactKDpp;
+///
+/// let matrix = Matrix::new(&[1.0, 0.0, 0.0, 3.0])?;
+/// let exact = ExactKDpp::new(&matrix)?;
+/// let (sized, mut random) = (exact.with_size(1)?, Random::seeded(7));
+/// let often = (0..1_000).filter(|_| sized.sample(&mut random) == [1]).count();
+/// assert!((700..800).contains(&often)); // with probability 3/4
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct SizedKDpp<'a> {
     whole: &'a ExactKDpp,

@@ -23,6 +23,18 @@ pub enum Procedure {
 }
 
 /// The kind of chain. All kinds have the same stationary law.
+///
+/// ```
+/// use dpp_nystrom::core::Rule;
+/// use dpp_nystrom::landmarks::{ChainKind, Steps};
+/// use dpp_nystrom::{Dataset, Nystroem, selectors::Kdpp};
+///
+/// let x: Vec<f64> = (0..100).map(f64::from).collect();
+/// let paper = Kdpp::default().chain(ChainKind::Swap(Rule::ALGORITHM_1)).steps(Steps::Count(3_000));
+/// let map = Nystroem::params(5).selector(paper).fit(&Dataset::from_rows(&x, 1)?)?;
+/// assert_eq!(map.selection().steps, 3_000);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChainKind {
     /// The open-slot chain, a Gibbs chain over the slots: Metropolis-within-Gibbs with a systematic scan.
@@ -75,6 +87,17 @@ impl fmt::Display for Steps {
 }
 
 /// The first landmarks of a chain.
+///
+/// ```
+/// use dpp_nystrom::landmarks::{Start, Steps};
+/// use dpp_nystrom::{Dataset, Nystroem, selectors::Kdpp};
+///
+/// let x: Vec<f64> = (0..100).map(f64::from).collect();
+/// let pivoted = Kdpp::default().start(Start::Greedy).steps(Steps::Count(0)); // the start alone
+/// let map = Nystroem::params(2).selector(pivoted).fit(&Dataset::from_rows(&x, 1)?)?;
+/// assert_eq!((map.rank(), map.selection().accepted), (2, 0));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
     /// The seeds of k-means++, as in the paper. With more than 65,536 rows, seeds from a random sample of

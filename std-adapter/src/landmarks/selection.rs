@@ -7,6 +7,19 @@ use dpp_nystrom_core::{GroundSet, Landmarks, start};
 use dpp_nystrom_host::heap::Heap;
 
 /// Selected landmarks.
+///
+/// ```
+/// use dpp_nystrom::core::Matrix;
+/// use dpp_nystrom::landmarks::select;
+/// use dpp_nystrom::{observer::NoObserver, selectors::Kdpp};
+///
+/// let matrix = Matrix::new(&[4.0, 0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 1.0])?;
+/// let selection = select(&matrix, 1, &Kdpp::default(), 7, &NoObserver)?;
+/// let row = selection.landmarks.rows().unwrap_or_default()[0];
+/// assert!((selection.log_det - [4.0_f64, 9.0, 1.0][row].ln()).abs() < 1e-12);
+/// assert!(selection.steps > 0 && selection.converged == Some(true));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Selection {
@@ -29,6 +42,16 @@ pub struct Selection {
 }
 
 /// The plan of [`Auto`](crate::selectors::Auto).
+///
+/// ```
+/// use dpp_nystrom::{Dataset, Nystroem, selectors::Auto};
+///
+/// let x: Vec<f64> = (0..100).map(f64::from).collect();
+/// let map = Nystroem::params(5).selector(Auto::default()).fit(&Dataset::from_rows(&x, 1)?)?;
+/// let plan = map.selection().plan.as_ref().expect("a plan of Auto");
+/// assert!(!plan.method.is_empty() && !plan.reason.is_empty());
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PlannedSelection {

@@ -17,6 +17,30 @@ use std::{fmt, sync::Arc, time::Instant};
 ///
 /// [`Task::draw`] has an example. The package `dpp-nystrom-lab` has nine selectors that use nothing but what
 /// is public here.
+///
+/// ```
+/// use dpp_nystrom::landmarks::{Selection, Selector, Task};
+/// use dpp_nystrom::{Dataset, Error, Nystroem};
+///
+/// /// Every n-th row.
+/// #[derive(Debug)]
+/// struct Spaced;
+///
+/// impl Selector for Spaced {
+///     fn name(&self) -> &'static str {
+///         "spaced"
+///     }
+///     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
+///         let rows = (0..task.c).map(|i| i * task.gram.len() / task.c).collect();
+///         Ok(Selection::rows(rows, f64::NAN))
+///     }
+/// }
+///
+/// let x: Vec<f64> = (0..100).map(f64::from).collect();
+/// let map = Nystroem::params(4).selector(Spaced).fit(&Dataset::from_rows(&x, 1)?)?;
+/// assert_eq!(map.landmarks(), [0, 25, 50, 75]);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 pub trait Selector: fmt::Debug + Send + Sync {
     /// Return the name, as used on the command line and in results.
     fn name(&self) -> &'static str;
@@ -62,6 +86,14 @@ pub trait Selector: fmt::Debug + Send + Sync {
 }
 
 /// What a selector requires of the data, and what kind of landmarks it returns.
+///
+/// ```
+/// use dpp_nystrom::landmarks::{RowAccess, Selector};
+/// use dpp_nystrom::selectors::{Kmeans, RefinedRidge, Uniform};
+///
+/// assert_eq!(Uniform.needs().rows, RowAccess::InPlace);
+/// assert!(RefinedRidge::default().needs().target && Kmeans.needs().points);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// How the selector reads the rows.
@@ -73,6 +105,14 @@ pub struct Needs {
 }
 
 /// How a selector reads rows.
+///
+/// ```
+/// use dpp_nystrom::landmarks::{RowAccess, Selector};
+/// use dpp_nystrom::selectors::{Greedy, Kdpp};
+///
+/// assert_eq!(Kdpp::default().needs().rows, RowAccess::InPlace);
+/// assert_ne!(Greedy.needs().rows, RowAccess::InPlace); // it compares all rows
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowAccess {
     /// All rows, in memory.
@@ -170,6 +210,13 @@ pub fn run(selector: &dyn Selector, task: &Task<'_>) -> Result<Selection, Error>
 ///
 /// # Errors
 /// `ErrorKind::Landmarks`.
+///
+/// ```
+/// use dpp_nystrom::landmarks::check_count;
+///
+/// assert!(check_count(10, 10).is_ok());
+/// assert!(check_count(11, 10).is_err() && check_count(0, 10).is_err());
+/// ```
 pub fn check_count(landmarks: usize, rows: usize) -> Result<(), Error> {
     match landmarks {
         0 => Err(Error::landmarks(CoreError::Empty)),

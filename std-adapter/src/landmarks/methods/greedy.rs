@@ -5,6 +5,15 @@ use crate::landmarks::{Selection, Selector, Start, Task, chain::select_rows, pro
 
 /// Select by greedily pivoted Cholesky (Fine and Scheinberg 2002): always the row with the largest residual.
 /// Ignores the seed. `N c` kernel evaluations, `N (c + d)` numbers.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, Nystroem, selectors::Greedy};
+///
+/// let matrix = [4.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 9.0];
+/// let map = Nystroem::params(2).selector(Greedy).fit(&Dataset::from_gram(&matrix, 3)?)?;
+/// assert_eq!(map.landmarks(), [0, 2]); // the largest residuals, 9 and 4
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Greedy;
 

@@ -8,6 +8,17 @@ use std::sync::Arc;
 
 /// Sample a c-DPP exactly, from all eigenvectors of K (Kulesza and Taskar 2012, Algorithms 1 and 8). `N²`
 /// kernel evaluations, `O(N³)` operations, `2 N²` numbers.
+///
+/// ```
+/// use dpp_nystrom::core::Matrix;
+/// use dpp_nystrom::landmarks::select;
+/// use dpp_nystrom::{observer::NoObserver, selectors::KdppExact};
+///
+/// let matrix = Matrix::new(&[2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0])?; // rows 0 and 2 agree
+/// let selection = select(&matrix, 2, &KdppExact, 7, &NoObserver)?;
+/// assert!(selection.landmarks.rows().is_some_and(|rows| rows.contains(&1)));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KdppExact;
 

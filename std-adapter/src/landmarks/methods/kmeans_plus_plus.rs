@@ -5,6 +5,15 @@ use crate::landmarks::{Selection, Selector, Start, Task, chain::select_rows, pro
 
 /// Select the seeds of k-means++ (Arthur and Vassilvitskii 2007): each row is drawn in proportion to its
 /// squared distance to the nearest seed before it. `N c` distances.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, Nystroem, selectors::KmeansPlusPlus};
+///
+/// let x = [0.0, 0.1, 0.2, 500.0, 500.1, 999.0];
+/// let map = Nystroem::params(3).selector(KmeansPlusPlus).fit(&Dataset::from_rows(&x, 1)?)?;
+/// assert!(map.landmarks().contains(&5)); // far from the others
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KmeansPlusPlus;
 

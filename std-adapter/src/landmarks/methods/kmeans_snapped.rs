@@ -12,6 +12,15 @@ use rayon::prelude::*;
 
 /// Select the distinct rows nearest to the centroids of k-means (Zhang, Tsang and Kwok 2008). Costs as much
 /// as [`Kmeans`](crate::selectors::Kmeans).
+///
+/// ```
+/// use dpp_nystrom::{Dataset, Nystroem, selectors::KmeansSnapped};
+///
+/// let x = [0.0, 0.1, 0.2, 50.0, 99.0];
+/// let map = Nystroem::params(3).selector(KmeansSnapped).fit(&Dataset::from_rows(&x, 1)?)?;
+/// assert_eq!(map.landmarks().len(), 3); // rows, nearest to the centroids
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KmeansSnapped;
 
