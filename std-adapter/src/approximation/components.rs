@@ -8,6 +8,16 @@ use crate::linalg::eigen::{Eigen, eigen, product};
 use faer::Mat;
 
 /// The directions in which features vary most.
+///
+/// ```
+/// use dpp_nystrom::approximation::Components;
+///
+/// let features = [1.0, 0.0, -1.0, 0.0, 0.0, 0.5, 0.0, -0.5];
+/// let found = Components::of(&features, 2, 2)?;
+/// assert!((found.shares[0] - 0.8).abs() < 1e-12); // a variance of 2 among 2.5
+/// assert!((found.project(&features)?[0] - 1.0).abs() < 1e-12);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Components {

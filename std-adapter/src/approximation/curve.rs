@@ -7,6 +7,14 @@ use dpp_nystrom_host::heap::Heap;
 use serde::{Deserialize, Serialize};
 
 /// A number of landmarks and its approximation error.
+///
+/// ```
+/// use dpp_nystrom::approximation::CurvePoint;
+///
+/// let curve = [(4, 0.2), (8, 0.05), (16, 0.002)].map(|(landmarks, error)| CurvePoint { landmarks, error });
+/// let within = curve.iter().find(|point| point.error < 0.1);
+/// assert_eq!(within.map(|point| point.landmarks), Some(8));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
     /// The number of landmarks c.

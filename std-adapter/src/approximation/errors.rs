@@ -12,6 +12,13 @@ use std::ops::Range;
 const BLOCK: usize = 1_024;
 
 /// `tr(K - K̃)` and its fraction of `tr K`.
+///
+/// ```
+/// use dpp_nystrom::approximation::TraceError;
+///
+/// assert_eq!(TraceError::of(2.0, 8.0).fraction, 0.25);
+/// assert_eq!(TraceError::of(0.0, 0.0).fraction, 0.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TraceError {
     /// `tr(K - K̃)`.
@@ -33,6 +40,16 @@ impl TraceError {
 ///
 /// # Errors
 /// `ErrorKind::Landmarks`, `ErrorKind::Memory`.
+///
+/// ```
+/// use dpp_nystrom::{approximation::trace_error, core::Matrix};
+///
+/// let matrix = Matrix::new(&[4.0, 2.0, 2.0, 2.0])?;
+/// let found = trace_error(&matrix, &[0])?;
+/// assert!((found.error - 1.0).abs() < 1e-12); // 2 - 2²/4
+/// assert!((found.fraction - 1.0 / 6.0).abs() < 1e-12);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 pub fn trace_error<G>(ground: &G, landmarks: &[usize]) -> Result<TraceError, Error>
 where
     G: GroundSet<f64> + Sync + ?Sized,

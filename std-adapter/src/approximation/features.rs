@@ -69,6 +69,15 @@ where
 ///
 /// # Errors
 /// `ErrorKind::Landmarks`, `ErrorKind::Memory`.
+///
+/// ```
+/// use dpp_nystrom::{approximation::features_of, core::Matrix};
+///
+/// let matrix = Matrix::new(&[4.0, 2.0, 2.0, 2.0])?;
+/// let phi = features_of(&matrix, &[0])?; // one row, a column for each row of the matrix
+/// assert_eq!((phi[(0, 0)], phi[(0, 1)]), (2.0, 1.0));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 pub fn features_of<G>(ground: &G, landmarks: &[usize]) -> Result<Mat<f64>, Error>
 where
     G: GroundSet<f64> + Sync + ?Sized,

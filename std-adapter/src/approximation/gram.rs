@@ -19,6 +19,18 @@ use std::time::Instant;
 pub const SPECTRUM_ROWS: usize = 10_000;
 
 /// Prepared rows under a kernel with its bandwidth.
+///
+/// ```
+/// use dpp_nystrom::approximation::Gram;
+/// use dpp_nystrom::core::Matrix;
+///
+/// let matrix = Matrix::new(&[2.0, 1.0, 1.0, 2.0])?;
+/// let gram = Gram::over(&matrix, None);
+/// assert_eq!((gram.len(), gram.matrix()?[(0, 1)]), (2, 1.0));
+/// assert!((gram.eigen()?.values[0] - 3.0).abs() < 1e-12);
+/// assert!(gram.kernel().is_err()); // that of a matrix is not known
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Gram<'a> {
     data: Option<&'a Prepared>,

@@ -7,9 +7,29 @@ use pulp::Simd;
 use std::fmt;
 
 /// Rows of features under a kernel of this crate, in `f64`.
+///
+/// ```
+/// use dpp_nystrom::approximation::{Ground, trace_error_of_points};
+/// use dpp_nystrom::kernel::{KernelKind, KernelSpec};
+///
+/// let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
+/// let ground = Ground::new(&[0.0, 1.0, 2.0], 1, kernel.build()?)?;
+/// assert!(trace_error_of_points(&ground, &[0.0, 1.0, 2.0])?.error < 1e-12); // all rows as points
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 pub type Ground<'a> = Points<'a, f64, ChosenKernel<f64>>;
 
 /// Any ground set in `f64`.
+///
+/// ```
+/// use dpp_nystrom::approximation::AnyGround;
+/// use dpp_nystrom::core::{GroundSet, Matrix};
+///
+/// let matrix = Matrix::new(&[2.0, 1.0, 1.0, 2.0])?;
+/// let ground = AnyGround::Entries(&matrix);
+/// assert_eq!((ground.len(), ground.entry(0, 1)), (2, 1.0));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy)]
 pub enum AnyGround<'a> {
     /// Rows of features under a kernel of this crate, which is evaluated in lanes.

@@ -4,6 +4,14 @@ use crate::data::source::RowSource;
 use crate::error::Error;
 
 /// Landmarks: rows of the data or arbitrary points.
+///
+/// ```
+/// use dpp_nystrom::approximation::LandmarkSet;
+///
+/// let (rows, points) = (LandmarkSet::Indices(vec![3, 14]), LandmarkSet::Points(vec![0.0, 0.5, 1.0, -1.0]));
+/// assert_eq!((rows.rows(), points.rows()), (Some(&[3, 14][..]), None));
+/// assert_eq!((rows.count(2), points.count(2)), (2, 2)); // of two features
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum LandmarkSet {
     /// Indices among the prepared rows, from 0, in ascending order.

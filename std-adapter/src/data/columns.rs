@@ -6,6 +6,16 @@ use dpp_nystrom_core::{Error as CoreError, Scalar};
 use serde::{Deserialize, Serialize};
 
 /// Names and statistics of the columns of a data set.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, Scale};
+///
+/// let data = Dataset::from_rows(&[20.0, 22.0, 27.0], 1)?.with_target(&[1.0, 2.0, 6.0])?;
+/// let columns = data.with_names(&["celsius"], "hours")?.source(Scale::Standard)?.as_rows().columns();
+/// assert_eq!((columns.features(), columns.width(), columns.scaler.means[0]), (1, 1, 23.0));
+/// assert_eq!(columns.learnable()?.name, "hours");
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Columns {
     /// The data set's name.
@@ -105,6 +115,18 @@ impl<'a> From<&'a [f64]> for Targets<'a> {
 }
 
 /// Scaled rows where they lie, row-major, with their targets.
+///
+/// ```
+/// use dpp_nystrom::data::RowSlices;
+/// use dpp_nystrom::{Dataset, Scale};
+///
+/// let x = [20.0_f32, 22.0, 27.0];
+/// let data = Dataset::from_rows(&x, 1)?;
+/// let source = data.source(Scale::None)?; // rows where they lie, in their precision
+/// let Some(RowSlices::F32(rows, None)) = source.as_rows().slices() else { panic!("rows in memory") };
+/// assert!(std::ptr::eq(rows, &x[..]));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum RowSlices<'a> {
     /// Single precision.
@@ -147,6 +169,15 @@ fn gather<T: Scalar>(
 }
 
 /// The target column: its name and what scales it.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, Scale};
+///
+/// let data = Dataset::from_rows(&[0.0, 1.0], 1)?.with_target(&[4.0, 8.0])?;
+/// let target = data.source(Scale::Standard)?.as_rows().columns().target.expect("a target");
+/// assert_eq!((target.name.as_str(), target.mean, target.deviation), ("y", 6.0, 2.0));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetColumn {
     /// The column's name.
@@ -171,6 +202,15 @@ impl TargetColumn {
 }
 
 /// The classes of rows that have the index of theirs, in place of an indicator for each class.
+///
+/// ```
+/// use dpp_nystrom::data::{ClassIndices, TargetColumn, Targets};
+///
+/// let indicators = ["iris=setosa", "iris=virginica"];
+/// let indicators = indicators.map(|name| TargetColumn { name: name.to_owned(), mean: 0.5, deviation: 0.5 });
+/// let classes = ClassIndices { indices: Targets::F64(&[1.0, 0.0]), indicators: &indicators };
+/// assert_eq!(classes.indicators[classes.indices.at(0) as usize].name, "iris=virginica");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ClassIndices<'a> {
     /// The index of each row's class, from 0.
@@ -180,6 +220,18 @@ pub struct ClassIndices<'a> {
 }
 
 /// The classes of a column of labels. Each is a target, 1 in rows of the class and else 0.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, LandmarkRidge};
+///
+/// let x: Vec<f64> = (0..200).map(|i| f64::from(i % 100)).collect();
+/// let class: Vec<f64> = x.iter().map(|&x| f64::from(u8::from(x > 49.0))).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_classes(&class, &["cold", "warm"])?;
+/// let model = LandmarkRidge::default().landmarks(8).fit(&data)?;
+/// let classes = model.columns().classes.expect("a model of classes");
+/// assert_eq!(classes.labels[model.classify(&[90.0])?[0].index], "warm");
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Classes {
     /// The column's name.

@@ -16,6 +16,16 @@ use std::mem;
 use std::ops::Range;
 
 /// A target with mean 0 and standard deviation 1.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, Scale};
+///
+/// let data = Dataset::from_rows(&[0.0, 1.0], 1)?.with_target(&[4.0, 8.0])?;
+/// let source = data.source(Scale::Standard)?;
+/// let target = source.as_rows().as_prepared().expect("rows in memory").target()?;
+/// assert_eq!((&target.values[..], target.mean, target.deviation), (&[-1.0, 1.0][..], 6.0, 2.0));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct StandardTarget {
     /// The column's name.
@@ -64,6 +74,18 @@ impl From<&StandardTarget> for TargetColumn {
 }
 
 /// Standardised rows, mapped if there is a map, with the names and statistics of their columns.
+///
+/// ```
+/// use dpp_nystrom::data::{Prepared, table::{self, Target}};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("houses.csv");
+/// std::fs::write(&path, "rooms,area,price\n3,70,210\n5,90,300\n")?;
+/// let rows = Prepared::new(table::read(&path, &Target::Last)?, None, 0)?;
+/// assert_eq!((rows.len(), rows.dim, &rows.rows[..]), (2, 2, &[-1.0, -1.0, 1.0, 1.0][..]));
+/// assert_eq!(rows.statistics.means, [4.0, 80.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prepared {
     /// The data set's name.

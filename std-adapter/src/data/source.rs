@@ -13,6 +13,21 @@ use crate::kernel::precision::Precision;
 use std::borrow::Cow;
 
 /// Scaled rows for selection and fitting, wherever they are.
+///
+/// ```
+/// use dpp_nystrom::data::RowSource;
+/// use dpp_nystrom::{Dataset, Error, Scale};
+///
+/// /// The share of the rows in a sample of at most `most`.
+/// fn share(source: &dyn RowSource, most: usize) -> Result<f64, Error> {
+///     Ok(source.sample(most, 7)?.len() as f64 / source.len() as f64)
+/// }
+///
+/// let x: Vec<f32> = (0..1_000).map(|i| i as f32).collect();
+/// let data = Dataset::from_rows(&x, 1)?;
+/// assert_eq!(share(data.source(Scale::None)?.as_rows(), 100)?, 0.1);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 pub trait RowSource: std::fmt::Debug + Sync {
     /// Return the names and statistics of the columns.
     fn columns(&self) -> Columns;
@@ -123,6 +138,19 @@ pub trait RowSource: std::fmt::Debug + Sync {
 }
 
 /// Which rows stay together where some are held out.
+///
+/// ```
+/// use dpp_nystrom::data::{Partition, RowSource};
+/// use dpp_nystrom::{Dataset, Scale};
+///
+/// let data = Dataset::from_rows(&[20.0, 22.0, 27.0, 28.0], 1)?;
+/// let source = data.source(Scale::Standard)?;
+/// let mut rows = source.as_rows().as_prepared().expect("rows in memory").clone();
+/// assert_eq!(rows.partition(), Partition::Rows);
+/// rows.groups = Some(vec![0, 0, 1, 1]); // two readings of each sensor
+/// assert_eq!(rows.partition(), Partition::Groups(&[0, 0, 1, 1]));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Partition<'a> {
     /// None: each row is held out alone.
@@ -135,6 +163,17 @@ pub enum Partition<'a> {
 }
 
 /// How rows are about to be read.
+///
+/// ```
+/// use dpp_nystrom::data::Order;
+/// use dpp_nystrom::{Dataset, Scale};
+///
+/// let data = Dataset::from_rows(&[20.0, 22.0, 27.0], 1)?;
+/// let source = data.source(Scale::None)?;
+/// source.as_rows().expect(Order::Sequential); // advice for a file, without effect in memory
+/// assert_eq!(source.as_rows().len(), 3);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Sequential, each row once.

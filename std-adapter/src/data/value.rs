@@ -8,6 +8,16 @@ use dpp_nystrom_host::heap::zeros;
 use std::borrow::Cow;
 
 /// A number that rows and targets may be given in: `f64` or `f32`.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, Error, data::Value};
+///
+/// fn rows<T: Value>(readings: &[T]) -> Result<usize, Error> {
+///     Ok(Dataset::from_rows(readings, 2)?.len())
+/// }
+/// assert_eq!((rows(&[1.0_f32; 6])?, rows(&[1.0_f64; 8])?), (3, 4));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 pub trait Value: Scalar + bytemuck::NoUninit {
     #[doc(hidden)]
     fn values(values: &[Self]) -> Values<'_>;

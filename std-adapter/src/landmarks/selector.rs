@@ -196,6 +196,18 @@ impl<'a> Task<'a> {
 ///
 /// # Errors
 /// `ErrorKind::Landmarks` for zero landmarks or more landmarks than rows; the errors of the selector.
+///
+/// ```
+/// use dpp_nystrom::landmarks::{Task, run};
+/// use dpp_nystrom::{approximation::Gram, core::Matrix, selectors::Greedy};
+///
+/// let matrix = Matrix::new(&[4.0, 0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 1.0])?;
+/// let gram = Gram::over(&matrix, None);
+/// let selection = run(&Greedy, &Task::new(&gram, 2))?;
+/// assert_eq!(selection.landmarks.rows(), Some(&[0, 1][..]));
+/// assert!(run(&Greedy, &Task::new(&gram, 4)).is_err()); // more than rows
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 pub fn run(selector: &dyn Selector, task: &Task<'_>) -> Result<Selection, Error> {
     check_count(task.c, task.gram.len())?;
     let account = task.gram.account();

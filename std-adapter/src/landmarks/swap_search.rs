@@ -41,6 +41,16 @@ pub(crate) const WHOLE_ROWS: usize = 1_000_000;
 pub(crate) const WIDER: usize = 2;
 
 /// The error that exchanges of landmarks reduce.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, Nystroem, landmarks::Objective, selectors::Refined};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// let map = Nystroem::params(5).selector(Refined::default()).fit(&Dataset::from_rows(&x, 1)?)?;
+/// let outcome = map.selection().refinement.expect("a refinement");
+/// assert_eq!(outcome.objective, Objective::Trace);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Objective {
@@ -52,6 +62,17 @@ pub enum Objective {
 }
 
 /// The options of a swap search.
+///
+/// ```
+/// use dpp_nystrom::landmarks::Refinement;
+/// use dpp_nystrom::{Dataset, Nystroem, selectors::Refined};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// let one_sweep = Refined::default().refinement(Refinement { sweeps: 1, ..Refinement::default() });
+/// let map = Nystroem::params(5).selector(one_sweep).fit(&Dataset::from_rows(&x, 1)?)?;
+/// assert!(map.selection().refinement.is_some_and(|outcome| outcome.sweeps <= 1));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Refinement {
     /// The maximum number of sweeps over the landmarks. Sweeps over all rows stop early once none reduces the
@@ -83,6 +104,18 @@ pub(crate) struct Refined {
 }
 
 /// Statistics of a refinement.
+///
+/// ```
+/// use dpp_nystrom::landmarks::Refinement;
+/// use dpp_nystrom::{Dataset, Nystroem, selectors::{Exchanged, Uniform}};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// let exchanged = Exchanged::new(Box::new(Uniform), Refinement::default());
+/// let map = Nystroem::params(5).selector(exchanged).fit(&Dataset::from_rows(&x, 1)?)?;
+/// let outcome = map.selection().refinement.expect("a refinement");
+/// assert!(outcome.after <= outcome.before && outcome.measured == 100);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RefinementOutcome {
     /// The error that was reduced.

@@ -23,6 +23,13 @@ mod tests;
 const FIRST: usize = 32;
 
 /// The error that the tolerance applies to.
+///
+/// ```
+/// use dpp_nystrom::{Ridge, landmarks::Criterion};
+///
+/// assert_eq!(Criterion::Trace.to_string(), "trace error / trace");
+/// assert_eq!(Criterion::Prediction(Ridge::CrossValidated).to_string(), "10-fold error");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Criterion {
     /// The relative trace error `tr(K - K̃) / tr K`.
@@ -42,6 +49,21 @@ impl fmt::Display for Criterion {
 }
 
 /// The largest acceptable error, and the maximum number of landmarks.
+///
+/// ```
+/// use dpp_nystrom::landmarks::{Criterion, Tolerance};
+/// use dpp_nystrom::pipeline::{Landmarks, Params, select};
+/// use dpp_nystrom::{Dataset, Scale, kernel::KernelParams, observer::NoObserver, selectors::Greedy};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// let data = Dataset::from_rows(&x, 1)?;
+/// let source = data.source(Scale::Standard)?;
+/// let landmarks = Landmarks::Within(Tolerance { error: 0.01, criterion: Criterion::Trace, most: 50 });
+/// let params = Params { landmarks, kernel: KernelParams::default(), selector: &Greedy, ..Params::default() };
+/// let selected = select(source.as_rows(), &params, &NoObserver)?;
+/// assert!(selected.trace_error(0)?.of_all.fraction <= 0.01);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// The largest acceptable error.
@@ -53,6 +75,21 @@ pub struct Tolerance {
 }
 
 /// The result of [`fewest`].
+///
+/// ```
+/// use dpp_nystrom::approximation::Gram;
+/// use dpp_nystrom::core::Matrix;
+/// use dpp_nystrom::landmarks::{Criterion, Task, Tolerance, fewest};
+/// use dpp_nystrom::selectors::Greedy;
+///
+/// let matrix = Matrix::new(&[4.0, 0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 1.0])?;
+/// let gram = Gram::over(&matrix, None);
+/// let tolerance = Tolerance { error: 0.1, criterion: Criterion::Trace, most: 3 };
+/// let search = fewest(&Greedy, &Task::new(&gram, 1), tolerance)?;
+/// assert_eq!(search.landmarks, 2); // 1/14 is left of the trace
+/// assert!(search.curve.is_sorted_by_key(|point| point.landmarks));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToleranceSearch {

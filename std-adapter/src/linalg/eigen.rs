@@ -50,6 +50,16 @@ pub fn rank(eigenvalues: &[f64]) -> usize {
 }
 
 /// Eigenvalues in descending order, and the eigenvectors, one per column, in the same order.
+///
+/// ```
+/// use dpp_nystrom::approximation::{Eigen, rank};
+/// use dpp_nystrom::faer::mat;
+///
+/// let eigen = Eigen::of(&mat![[1.0, 1.0], [1.0, 1.0]])?;
+/// assert!((eigen.values[0] - 2.0).abs() < 1e-12);
+/// assert_eq!(rank(&eigen.values), 1);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Eigen {
     /// The eigenvalues, non-negative.

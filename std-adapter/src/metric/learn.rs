@@ -43,6 +43,22 @@ const LARGEST_RANK: usize = 8;
 const WIDEST_MAP: usize = 1_024;
 
 /// A learned metric, and the errors by which it was chosen.
+///
+/// ```
+/// use dpp_nystrom::kernel::{KernelParams, Metric};
+/// use dpp_nystrom::pipeline::{Landmarks, Params, select};
+/// use dpp_nystrom::{Dataset, Scale, observer::NoObserver};
+///
+/// let x: Vec<f64> = (0..200).flat_map(|row| [f64::from(row % 20) / 2.0, f64::from(row / 20)]).collect();
+/// let y: Vec<f64> = x.chunks(2).map(|row| row[0].sin()).collect(); // of the first feature alone
+/// let data = Dataset::from_rows(&x, 2)?.with_target(&y)?;
+/// let kernel = KernelParams::default().with_metric(Metric::Scales);
+/// let params = Params { landmarks: Landmarks::Count(12), kernel, ..Params::default() };
+/// let source = data.source(Scale::Standard)?;
+/// let learned = select(source.as_rows(), &params, &NoObserver)?.metric.expect("a learned metric");
+/// assert!(learned.scales[0] > learned.scales[1]); // shorter length-scale where it matters
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LearnedMetric {

@@ -24,6 +24,17 @@ const STEPS: usize = 100;
 const CHANGE: f64 = 1e-10;
 
 /// The classes of a model, and the temperature of their probabilities.
+///
+/// ```
+/// use dpp_nystrom::{data::Classes, model::Classifier};
+///
+/// let classes = Classes { column: "species".into(), labels: vec!["setosa".into(), "virginica".into()] };
+/// let classifier = Classifier { classes, temperature: 0.25 };
+/// let found = classifier.classify(&[0.25, 0.75])?; // outputs of a model, one for each class
+/// assert_eq!((found.index, found.margin), (1, 0.5));
+/// assert!((found.probability - 1.0 / (1.0 + (-2.0_f64).exp())).abs() < 1e-12);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Classifier {
     /// The classes.
@@ -33,6 +44,18 @@ pub struct Classifier {
 }
 
 /// The class of a row.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, LandmarkRidge};
+///
+/// let x: Vec<f64> = (0..200).map(|i| f64::from(i % 100)).collect();
+/// let class: Vec<f64> = x.iter().map(|&x| f64::from(u8::from(x > 49.0))).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_classes(&class, &["cold", "warm"])?;
+/// let model = LandmarkRidge::default().landmarks(8).fit(&data)?;
+/// let [sure, unsure] = model.classify(&[10.0, 49.5])?[..] else { panic!("two rows") };
+/// assert!(sure.index == 0 && sure.probability > unsure.probability);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Classified {
     /// The index of its label.

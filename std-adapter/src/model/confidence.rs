@@ -7,6 +7,19 @@ use serde::{Deserialize, Serialize};
 pub(crate) const DEVIATIONS: f64 = 1.645;
 
 /// Limits, noise and triangle of a model.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+///
+/// let x: Vec<f64> = (0..200).map(|i| f64::from(i) / 20.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+/// let limits = model.confidence.as_ref().expect("measured on the rows").limits();
+/// assert!(limits.range[0] >= -1.0 && limits.range[1] <= 1.0);
+/// assert!(model.assess(&[500.0])?[0].nearest > limits.nearest[2]); // unlike all rows
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Confidence {
     /// The least and the greatest target, in its units.

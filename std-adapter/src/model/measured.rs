@@ -6,6 +6,14 @@ use serde::{Deserialize, Serialize};
 pub const PERMUTATIONS: usize = 5;
 
 /// An estimate, and its standard error: the deviation that the rows it was measured on explain.
+///
+/// ```
+/// use dpp_nystrom::model::Estimate;
+///
+/// let error = Estimate { value: 0.20, standard_error: 0.015 };
+/// let interval = [error.value - 2.0 * error.standard_error, error.value + 2.0 * error.standard_error];
+/// assert!(interval[0] > 0.16 && interval[1] < 0.24);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The estimate.
@@ -26,6 +34,18 @@ impl Estimate {
 ///
 /// It is the error of a model of nine tenths of the rows, and so a little higher than that of the model of
 /// all rows.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, Gaussian, LandmarkRidge, Sigma};
+///
+/// let x: Vec<f64> = (0..400).map(|i| f64::from(i % 200) / 20.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// let model = LandmarkRidge::default().landmarks(12).kernel(Gaussian::new(Sigma::Median(0.5))).fit(&data)?;
+/// let test = model.test_error.expect("enough rows to leave some out");
+/// assert!(test.rows >= 40 && test.error.value < 0.05 && test.log_loss.is_none());
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TestError {
     /// The number of rows.
@@ -48,6 +68,14 @@ impl TestError {
 ///
 /// The features that a column of words became are permuted together. Columns that tell the same have each a
 /// small importance.
+///
+/// ```
+/// use dpp_nystrom::model::{Importance, Importances};
+///
+/// let column = |name: &str, rise| Importance { column: name.into(), rise, deviation: 0.01 };
+/// let importances = Importances { columns: vec![column("rooms", 0.1), column("area", 0.6)], rows: 200 };
+/// assert_eq!(importances.ranked()[0].column, "area");
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Importances {
     /// The columns, in their order in the table.
@@ -57,6 +85,18 @@ pub struct Importances {
 }
 
 /// The importance of a column.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, Gaussian, LandmarkRidge, Sigma};
+///
+/// let x: Vec<f64> = (0..400).flat_map(|row| [f64::from(row % 20) / 2.0, f64::from(row / 20)]).collect();
+/// let y: Vec<f64> = x.chunks(2).map(|row| row[0].sin()).collect(); // of the first feature alone
+/// let data = Dataset::from_rows(&x, 2)?.with_target(&y)?.with_names(&["used", "unused"], "y")?;
+/// let model = LandmarkRidge::default().landmarks(20).kernel(Gaussian::new(Sigma::Median(0.5))).fit(&data)?;
+/// let importances = model.importances.expect("enough rows to leave some out");
+/// assert_eq!(importances.ranked()[0].column, "used");
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Importance {
     /// Its name.

@@ -16,6 +16,19 @@ use serde::{Deserialize, Serialize};
 const BLOCK: usize = 1_024;
 
 /// Landmarks and weights in the precision of training.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+/// let coefficients = model.coefficients.to_f64();
+/// assert_eq!(coefficients.weights.len(), model.landmarks());
+/// assert_eq!(coefficients.landmarks.len(), model.landmarks()); // of one feature
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coefficients<T> {
     /// Landmarks, standardised and mapped, one after the other.
@@ -25,6 +38,13 @@ pub struct Coefficients<T> {
 }
 
 /// [`Coefficients`] in either precision.
+///
+/// ```
+/// use dpp_nystrom::model::{AnyCoefficients, Coefficients};
+///
+/// let single = AnyCoefficients::F32(Coefficients { landmarks: vec![0.5], weights: vec![2.0] });
+/// assert_eq!(single.to_f64(), Coefficients { landmarks: vec![0.5], weights: vec![2.0] });
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AnyCoefficients {
     /// Single precision.
@@ -60,6 +80,18 @@ impl AnyCoefficients {
 }
 
 /// An output after the first: a further target on the same landmarks.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// let y: Vec<f64> = x.iter().flat_map(|x| [x.sin(), x.cos()]).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_targets(&y, &["sine", "cosine"])?;
+/// let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+/// let output = &model.further[0];
+/// assert_eq!((output.target.name.as_str(), output.weights.len()), ("cosine", model.landmarks()));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Output {
     /// The target.
@@ -69,6 +101,19 @@ pub struct Output {
 }
 
 /// A fitted model. It predicts from raw rows, with the training rows' statistics.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, KernelRidge, Model, Nystroem};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?.with_names(&["time"], "level")?;
+/// let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+/// assert_eq!((model.trained_rows, model.outputs(), model.feature_names[0].as_str()), (100, 1, "time"));
+/// let received = Model::from_bytes(&model.to_bytes()?)?;
+/// assert_eq!(received.predict(&[2.0])?, model.predict(&[2.0])?);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// The names of the features, in order.
@@ -183,6 +228,19 @@ impl Model {
     }
 
     /// Return a model of one output for each, as [`Bundle`](crate::model::export::Bundle) takes them.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+    ///
+    /// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+    /// let y: Vec<f64> = x.iter().flat_map(|x| [x.sin(), x.cos()]).collect();
+    /// let data = Dataset::from_rows(&x, 1)?.with_targets(&y, &["sine", "cosine"])?;
+    /// let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+    /// let outputs = model.each_output();
+    /// assert_eq!(outputs[1].target_name, "cosine");
+    /// assert!((outputs[1].predict(&[2.0])?[0] - model.predict(&[2.0])?[1]).abs() < 1e-12);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn each_output(&self) -> Vec<Self> {
         let first = Self { further: Vec::new(), classifier: None, ..self.clone() };
         let further = self.further.iter().map(|Output { target, weights }| Self {
@@ -215,6 +273,18 @@ impl Model {
     /// # Errors
     /// `ErrorKind::Argument` if the length of `rows` is not a multiple of the number of features,
     /// `ErrorKind::Data` for a row whose prediction is not finite, because it overflows or the row holds NaN.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, ErrorKind, KernelRidge, Nystroem};
+    ///
+    /// let x: Vec<f64> = (0..200).map(|i| f64::from(i % 20)).collect();
+    /// let y: Vec<f64> = x.chunks(2).map(|row| row[0] * row[1]).collect();
+    /// let data = Dataset::from_rows(&x, 2)?.with_target(&y)?;
+    /// let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+    /// assert_eq!(model.predict(&[4.0, 5.0, 8.0, 9.0])?.len(), 2); // two rows of two features
+    /// assert_eq!(model.predict(&[4.0]).unwrap_err().kind(), ErrorKind::Argument);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn predict(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
         let dim = self.feature_names.len();
         check_rows(rows.len(), dim)?;

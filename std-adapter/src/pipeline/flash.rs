@@ -35,6 +35,22 @@ const FINALISTS: usize = 4;
 const SPLITS: usize = 3;
 
 /// Parameters of [`fit_in_flash`].
+///
+/// ```
+/// use dpp_nystrom::kernel::KernelKind;
+/// use dpp_nystrom::pipeline::{FlashParams, fit_in_flash};
+/// use dpp_nystrom::{Dataset, ErrorKind, Ridge, Scale, observer::NoObserver, selectors::Greedy};
+///
+/// let x: Vec<f64> = (0..60).map(|i| f64::from(i) / 6.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// let source = data.source(Scale::Standard)?;
+/// let (kernel, ridge) = (KernelKind::Gaussian, Ridge::CrossValidated);
+/// let params = FlashParams { bytes: 16, kernel, selector: &Greedy, ridge, seed: 0 };
+/// let refused = fit_in_flash(source.as_rows(), &params, &NoObserver).unwrap_err();
+/// assert_eq!(refused.kind(), ErrorKind::Argument); // no model fits 16 bytes
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct FlashParams<'a> {
     /// Bytes of flash for the code and the constants of a prediction, as of [`flash_bytes`].
@@ -50,6 +66,23 @@ pub struct FlashParams<'a> {
 }
 
 /// A model that was tried, and its error as the device computes it.
+///
+/// ```
+/// use dpp_nystrom::kernel::KernelKind;
+/// use dpp_nystrom::pipeline::{FlashParams, fit_in_flash};
+/// use dpp_nystrom::{Dataset, Ridge, Scale, observer::NoObserver, selectors::Greedy};
+///
+/// let x: Vec<f64> = (0..60).map(|i| f64::from(i) / 6.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// let source = data.source(Scale::Standard)?;
+/// let (kernel, ridge) = (KernelKind::Gaussian, Ridge::CrossValidated);
+/// let params = FlashParams { bytes: 600, kernel, selector: &Greedy, ridge, seed: 0 };
+/// let candidates = fit_in_flash(source.as_rows(), &params, &NoObserver)?.candidates;
+/// assert!(candidates.iter().all(|candidate| candidate.bytes <= 600));
+/// assert!(candidates.iter().any(|candidate| candidate.line)); // the smallest of all
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Candidate {
@@ -73,6 +106,24 @@ pub struct Candidate {
 }
 
 /// The model that fits, and how to export it.
+///
+/// ```
+/// use dpp_nystrom::kernel::KernelKind;
+/// use dpp_nystrom::model::export::Exported;
+/// use dpp_nystrom::pipeline::{FlashParams, fit_in_flash};
+/// use dpp_nystrom::{Dataset, Ridge, Scale, observer::NoObserver, selectors::Greedy};
+///
+/// let x: Vec<f64> = (0..60).map(|i| f64::from(i) / 6.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// let source = data.source(Scale::Standard)?;
+/// let (kernel, ridge) = (KernelKind::Gaussian, Ridge::CrossValidated);
+/// let params = FlashParams { bytes: 600, kernel, selector: &Greedy, ridge, seed: 0 };
+/// let found = fit_in_flash(source.as_rows(), &params, &NoObserver)?;
+/// let exported = Exported::of(&found.outcome.fitted.model, found.chosen.quantise)?;
+/// assert!(exported.flash_bytes() < found.chosen.bytes); // which has the code too
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct InFlash<'s> {
@@ -86,6 +137,16 @@ pub struct InFlash<'s> {
 
 /// Return the bytes of flash of a prediction in C on a Cortex-M4F, compiled with `-Os`: the constants, and an
 /// upper bound of the code. `landmarks` x `features` numbers, or landmarks of `rank` numbers with a map.
+///
+/// ```
+/// use dpp_nystrom::kernel::KernelKind;
+/// use dpp_nystrom::model::export::Bits;
+/// use dpp_nystrom::pipeline::flash_bytes;
+///
+/// let single = flash_bytes(KernelKind::Gaussian, None, [100, 8], None);
+/// let quantised = flash_bytes(KernelKind::Gaussian, Some(Bits::Sixteen), [100, 8], None);
+/// assert!(quantised < single);
+/// ```
 pub fn flash_bytes(
     kernel: KernelKind,
     quantise: Option<Bits>,

@@ -45,6 +45,26 @@ const KEY: usize = 256;
 const LENGTHS: usize = 4;
 
 /// Where a fit writes its checkpoint, and how often.
+///
+/// ```
+/// use dpp_nystrom::pipeline::{Landmarks, Params, fit};
+/// use dpp_nystrom::regression::Checkpoint;
+/// use dpp_nystrom::{Dataset, Scale, kernel::KernelParams, observer::NoObserver};
+/// use std::time::Duration;
+///
+/// let x: Vec<f64> = (0..200).map(|i| f64::from(i) / 20.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("waves.checkpoint");
+/// let mut checkpoint = Checkpoint::new(path.clone(), Duration::from_secs(60));
+/// let params = Params { landmarks: Landmarks::Count(8), kernel: KernelParams::default(), ..Params::default() };
+/// fit(data.source(Scale::Standard)?.as_rows(), &params, Some(&mut checkpoint), &NoObserver)?;
+/// assert_eq!(checkpoint.resumed(), 0); // rows that an earlier run had done
+/// checkpoint.remove()?;
+/// assert!(!path.exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Checkpoint {
     path: PathBuf,

@@ -8,37 +8,6 @@
 //!
 //! The result does not depend on how rows are split into parts. The fold of a row is a hash of its values and
 //! the seed ([`draw`]), so the same rows in another order or in other parts give the same folds.
-//!
-//! ```
-//! use dpp_nystrom::data::Scaler;
-//! use dpp_nystrom::kernel::{KernelKind, KernelSpec};
-//! use dpp_nystrom::observer::NoObserver;
-//! use dpp_nystrom::{regression::FitSpec, Ridge};
-//!
-//! let raw: Vec<f64> = (0..200).map(|i| f64::from(i) / 20.0).collect();
-//! let targets: Vec<f64> = raw.iter().map(|x| x.sin()).collect();
-//! let spec = FitSpec {
-//!     feature_names: vec!["x".into()],
-//!     target_name: "y".into(),
-//!     scaler: Scaler::of(&raw, 1),
-//!     target_scaler: Scaler::of(&targets, 1),
-//!     landmarks: (0..12).map(|i| f64::from(i) * 0.3 - 1.65).collect(),
-//!     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 0.5 },
-//!     folds: 10,
-//!     seed: 0,
-//! };
-//! let mut accumulated = spec.empty()?;
-//! for part in [0..70, 70..200] {
-//!     let mut elsewhere = spec.empty()?;
-//!     spec.accumulate(&mut elsewhere, &[&raw[part.clone()]], &targets[part])?;
-//!     let bytes = spec.state(&elsewhere)?;
-//!     spec.merge(&mut accumulated, &spec.read(&bytes)?)?;
-//! }
-//! let training = spec.conclude(&accumulated, Ridge::CrossValidated, "waves", &NoObserver)?;
-//! assert_eq!(training.model.trained_rows, 200);
-//! assert!(training.model.train_nrmse < 0.01);
-//! # Ok::<(), dpp_nystrom::Error>(())
-//! ```
 
 use crate::approximation::{features::independent_points, ground::Ground};
 use crate::data::{columns::Columns, columns::TargetColumn, scaler::Scaler, source::RowSource};
@@ -58,6 +27,37 @@ use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
 /// The specification of a distributed fit: landmarks, kernel, scalers and folds.
+///
+/// ```
+/// use dpp_nystrom::data::Scaler;
+/// use dpp_nystrom::kernel::{KernelKind, KernelSpec};
+/// use dpp_nystrom::observer::NoObserver;
+/// use dpp_nystrom::{regression::FitSpec, Ridge};
+///
+/// let raw: Vec<f64> = (0..200).map(|i| f64::from(i) / 20.0).collect();
+/// let targets: Vec<f64> = raw.iter().map(|x| x.sin()).collect();
+/// let spec = FitSpec {
+///     feature_names: vec!["x".into()],
+///     target_name: "y".into(),
+///     scaler: Scaler::of(&raw, 1),
+///     target_scaler: Scaler::of(&targets, 1),
+///     landmarks: (0..12).map(|i| f64::from(i) * 0.3 - 1.65).collect(),
+///     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 0.5 },
+///     folds: 10,
+///     seed: 0,
+/// };
+/// let mut accumulated = spec.empty()?;
+/// for part in [0..70, 70..200] {
+///     let mut elsewhere = spec.empty()?;
+///     spec.accumulate(&mut elsewhere, &[&raw[part.clone()]], &targets[part])?;
+///     let bytes = spec.state(&elsewhere)?;
+///     spec.merge(&mut accumulated, &spec.read(&bytes)?)?;
+/// }
+/// let training = spec.conclude(&accumulated, Ridge::CrossValidated, "waves", &NoObserver)?;
+/// assert_eq!(training.model.trained_rows, 200);
+/// assert!(training.model.train_nrmse < 0.01);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FitSpec {
     /// The features' names.
@@ -79,6 +79,22 @@ pub struct FitSpec {
 }
 
 /// An accumulator for each fold.
+///
+/// ```
+/// use dpp_nystrom::pipeline::{Landmarks, Params, select};
+/// use dpp_nystrom::{Dataset, Ridge, Scale, kernel::KernelParams, observer::NoObserver};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// let source = data.source(Scale::Standard)?;
+/// let params = Params { landmarks: Landmarks::Count(8), kernel: KernelParams::default(), ..Params::default() };
+/// let spec = select(source.as_rows(), &params, &NoObserver)?.fit_spec(Ridge::CrossValidated, 0)?;
+/// let mut folds = spec.empty()?;
+/// spec.accumulate(&mut folds, &[&x], &y)?; // raw features, by columns
+/// assert_eq!((folds.rows(), folds.accumulators().len()), (100, 10));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Folds(Vec<Accumulator<f64>>);
 

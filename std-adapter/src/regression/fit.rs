@@ -19,6 +19,19 @@ use faer::traits::RealField;
 use std::mem;
 
 /// A fitted model and its errors.
+///
+/// ```
+/// use dpp_nystrom::{Dataset, KernelRidge, Nystroem, observer::NoObserver};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// let map = Nystroem::params(8).fit(&data)?;
+/// let fitted = KernelRidge::params(&map).fit_observed(&data, &NoObserver)?;
+/// let chosen = fitted.ridge_errors.iter().map(|&(_, error)| error).fold(f64::INFINITY, f64::min);
+/// assert!(fitted.validation_nrmse.is_some_and(|error| (error - chosen).abs() < 1e-12));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Fitted {

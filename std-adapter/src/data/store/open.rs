@@ -51,6 +51,20 @@ const PART: usize = 1 << 16;
 const BLOCK: usize = 4_096;
 
 /// The description of a store's rows.
+///
+/// ```
+/// use dpp_nystrom::data::{store::convert, table::Target};
+/// use dpp_nystrom::{kernel::Precision, observer::NoObserver};
+///
+/// let folder = tempfile::tempdir()?;
+/// let [text, rows] = ["houses.csv", "houses.rows"].map(|name| folder.path().join(name));
+/// std::fs::write(&text, "rooms,area,price\n3,70,210\n5,90,300\n")?;
+/// let store = convert(&text, &Target::Last, Precision::F32, &rows, &NoObserver)?;
+/// let description = store.description();
+/// assert_eq!((description.name.as_str(), description.rows, description.single), ("houses", 2, true));
+/// assert_eq!(description.scaler.means, [4.0, 80.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Description {
     /// The data set's name.
@@ -78,6 +92,20 @@ pub struct Description {
 }
 
 /// A class of a store's rows.
+///
+/// ```
+/// use dpp_nystrom::data::{store::convert_with, table::{Labels, Options}};
+/// use dpp_nystrom::{kernel::Precision, observer::NoObserver};
+///
+/// let folder = tempfile::tempdir()?;
+/// let [text, rows] = ["iris.csv", "iris.rows"].map(|name| folder.path().join(name));
+/// std::fs::write(&text, "petal,species\n1.4,setosa\n5.1,virginica\n1.3,setosa\n")?;
+/// let options = Options { labels: Labels::Words, ..Options::default() };
+/// let (store, _) = convert_with(&text, &options, Precision::F64, &rows, &NoObserver)?;
+/// let setosa = &store.description().classes[0];
+/// assert_eq!((setosa.label.as_str(), setosa.rows), ("setosa", 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredClass {
     /// Its label.
@@ -149,6 +177,22 @@ fn all_finite<T: Scalar + bytemuck::Pod>(bytes: &[u8]) -> bool {
 }
 
 /// An open row store.
+///
+/// ```
+/// use dpp_nystrom::data::{store::{Store, convert}, table::Target};
+/// use dpp_nystrom::{kernel::Precision, observer::NoObserver};
+///
+/// let folder = tempfile::tempdir()?;
+/// let [text, rows] = ["houses.csv", "houses.rows"].map(|name| folder.path().join(name));
+/// std::fs::write(&text, "rooms,area,price\n3,70,210\n5,90,300\n")?;
+/// convert(&text, &Target::Last, Precision::F64, &rows, &NoObserver)?;
+/// assert!(Store::is_store(&rows) && !Store::is_store(&text));
+/// let store = Store::open(&rows)?;
+/// assert_eq!((store.len(), store.features(), store.precision()), (2, 2, Precision::F64));
+/// store.verify()?; // the checksum of all values
+/// assert_eq!(store.table_of(&[1])?.row(0), [5.0, 90.0]); // in the file's units
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Store {
     pub(crate) path: PathBuf,

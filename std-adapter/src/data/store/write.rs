@@ -36,6 +36,19 @@ const SLACK: u64 = 64;
 /// # Errors
 /// `ErrorKind::Table` if `data` cannot be read, `ErrorKind::Data` for a column out of the precision's range,
 /// `ErrorKind::Cancelled`, `ErrorKind::File`.
+///
+/// ```
+/// use dpp_nystrom::data::{store::convert, table::Target};
+/// use dpp_nystrom::{ErrorKind, kernel::Precision, observer::NoObserver};
+///
+/// let folder = tempfile::tempdir()?;
+/// let [text, rows] = ["houses.csv", "houses.rows"].map(|name| folder.path().join(name));
+/// std::fs::write(&text, "rooms,area,price\n3,70,210\n5,ninety,300\n")?;
+/// let refused = convert(&text, &Target::Last, Precision::F32, &rows, &NoObserver).unwrap_err();
+/// assert_eq!((refused.kind(), refused.line()), (ErrorKind::Table, Some(3)));
+/// assert!(!rows.exists()); // nothing half-written
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn convert(
     data: &Path,
     target: &Target,

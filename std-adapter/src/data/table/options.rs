@@ -70,6 +70,18 @@ pub struct Options {
 }
 
 /// Which targets are labels of classes.
+///
+/// ```
+/// use dpp_nystrom::data::table::{Labels, Options};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("iris.csv");
+/// std::fs::write(&path, "petal,species\n1.4,setosa\n5.1,virginica\n1.3,setosa\n")?;
+/// let read = Options { labels: Labels::Words, ..Options::default() }.read(&path)?;
+/// assert_eq!(read.recipe.classes, Some(vec!["setosa".to_owned(), "virginica".to_owned()]));
+/// assert_eq!(read.table.target, Some(vec![0.0, 1.0, 0.0]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Labels {
     /// None: a target that is not a number is an error.
@@ -86,6 +98,18 @@ pub enum Labels {
 /// case, `.` and `-`; in a column of words `NA`, `N/A`, `n/a`, `#N/A`, `<NA>`, `NaN`, `nan`, `NULL` and
 /// `null` as they are here, while `none` is a word. [`Options::missing_values`] are others. With all but
 /// `Error`, rows of which the target is missing are left out of training.
+///
+/// ```
+/// use dpp_nystrom::data::table::{Missing, Options};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("houses.csv");
+/// std::fs::write(&path, "rooms,price\n3,210\nNA,300\n5,350\n")?;
+/// let filled = Options { missing: Missing::Indicator, ..Options::default() }.read(&path)?;
+/// assert_eq!(filled.table.row(1), [4.0, 1.0]); // the mean, and that it was missing
+/// assert!(Options::default().read(&path).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Missing {
     /// It is an error.
@@ -101,6 +125,20 @@ pub enum Missing {
 }
 
 /// What a model does with a word that was in none of its training rows.
+///
+/// ```
+/// use dpp_nystrom::data::table::{Options, Unknown};
+///
+/// let folder = tempfile::tempdir()?;
+/// let [old, new] = ["2025.csv", "2026.csv"].map(|name| folder.path().join(name));
+/// std::fs::write(&old, "heating,price\ngas,210\noil,300\n")?;
+/// std::fs::write(&new, "heating,price\nwood,250\n")?;
+/// let options = Options { unknown: Unknown::Zero, ..Options::default() };
+/// let recipe = options.read(&old)?.recipe;
+/// assert_eq!(options.read_for(&recipe, &new)?.table.row(0), [0.0, 0.0]);
+/// assert!(Options::default().read_for(&recipe, &new).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unknown {
     /// It is an error.
@@ -111,6 +149,17 @@ pub enum Unknown {
 }
 
 /// Limits of what a file may make the reader hold. Each can be raised.
+///
+/// ```
+/// use dpp_nystrom::data::table::{Limits, Options};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("houses.csv");
+/// std::fs::write(&path, "rooms,area,price\n3,70,210\n")?;
+/// let limits = Limits { columns: 2, ..Limits::default() };
+/// assert!(Options { limits, ..Options::default() }.read(&path).is_err()); // three columns
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of a line, or of a record whose quotes span lines.

@@ -27,6 +27,17 @@ use std::rc::Rc;
 ///
 /// A column of words, or a nominal ARFF attribute, becomes one column per level: 1 in rows that have it,
 /// otherwise 0.
+///
+/// ```
+/// use dpp_nystrom::data::table::{self, Target};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("houses.csv");
+/// std::fs::write(&path, "rooms,heating,price\n3,gas,210\n4,oil,300\n")?;
+/// let table = table::read(&path, &Target::Name("rooms".into()))?;
+/// assert_eq!(table.feature_names, ["heating=gas", "heating=oil", "price"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read(path: &Path, target: &Target) -> Result<Table, Error> {
     let options = Options { target: target.clone(), ..Options::default() };
     Ok(options.read(path)?.table)

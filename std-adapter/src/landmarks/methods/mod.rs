@@ -58,6 +58,14 @@ use crate::landmarks::{
 use std::time::Duration;
 
 /// The parameters of all selectors, as set on a command line. Each method uses those in [`Method::options`].
+///
+/// ```
+/// use dpp_nystrom::landmarks::{Selector, methods::{METHODS, SelectorOptions}};
+///
+/// let rpcholesky = METHODS.iter().find(|method| method.name == "rpcholesky").expect("a method of this name");
+/// let options = SelectorOptions { pivot_rows: Some(10_000), ..SelectorOptions::default() };
+/// assert_eq!(rpcholesky.selector(&options).name(), "rpcholesky");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SelectorOptions {
     /// The first landmarks of a chain.
@@ -78,6 +86,13 @@ pub struct SelectorOptions {
 }
 
 /// A field of [`SelectorOptions`].
+///
+/// ```
+/// use dpp_nystrom::landmarks::methods::{METHODS, SelectorOption};
+///
+/// let with_steps = METHODS.iter().filter(|method| method.uses(SelectorOption::Steps));
+/// assert!(with_steps.map(|method| method.name).eq(["kdpp"]));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are documented")]
 pub enum SelectorOption {
@@ -91,6 +106,15 @@ pub enum SelectorOption {
 }
 
 /// A named selector.
+///
+/// ```
+/// use dpp_nystrom::landmarks::{Selector, methods::{METHODS, Method, SelectorOptions}};
+/// use dpp_nystrom::selectors::Uniform;
+///
+/// static BASELINE: Method = Method::new("baseline", "Rows drawn uniformly", &[], |_| Box::new(Uniform));
+/// assert_eq!(BASELINE.selector(&SelectorOptions::default()).name(), "uniform");
+/// assert!(METHODS.iter().all(|method| !method.help.is_empty()));
+/// ```
 #[derive(Debug)]
 pub struct Method {
     /// The name.

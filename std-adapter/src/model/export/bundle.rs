@@ -13,6 +13,23 @@ use crate::model::trained::Model;
 use dpp_nystrom_core::{Limits, Solved};
 
 /// What an export holds besides predictions.
+///
+/// ```
+/// use dpp_nystrom::core::Limits;
+/// use dpp_nystrom::model::export::{Bundle, With};
+/// # use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+/// # let x: Vec<f64> = (0..200).map(|i| f64::from(i) / 20.0).collect();
+/// # let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// # let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// # let models = [KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?];
+///
+/// let with = With { novelty: true, variance: false };
+/// let bundle = Bundle::of(&models, None, with)?;
+/// let plain = Bundle::of(&models, None, With::default())?;
+/// assert_eq!(bundle.flash_bytes() - plain.flash_bytes(), 32); // eight numbers
+/// assert!(Limits::from_bytes(&bundle.to_bytes()?)?.is_some());
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct With {
     /// The [`Limits`], by which a device flags novel rows and clamps predictions: eight numbers.
@@ -26,6 +43,25 @@ pub struct With {
 ///
 /// Several are the outputs of one model ([`Model::each_output`]), such as the indicators of classes (1 for
 /// the rows of the class, 0 for others), or models that were fitted one by one on the same landmarks.
+///
+/// ```
+/// use dpp_nystrom::core::Outputs;
+/// use dpp_nystrom::model::export::{Bundle, With};
+/// # use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+/// # let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// # let y: Vec<f64> = x.iter().flat_map(|x| [x.sin(), x.cos()]).collect();
+/// # let data = Dataset::from_rows(&x, 1)?.with_targets(&y, &["sine", "cosine"])?;
+/// # let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+///
+/// let models = model.each_output();
+/// let bundle = Bundle::of(&models, None, With::default())?;
+/// assert_eq!((bundle.outputs(), bundle.ram_bytes()), (2, 4)); // a row of one feature
+/// let bytes = bundle.to_bytes()?;
+/// let mut predicted = [0.0; 2];
+/// Outputs::from_bytes(&bytes)?.predict(&[2.0], &mut [0.0], &mut predicted)?; // on the device
+/// assert!((f64::from(predicted[1]) - model.predict(&[2.0])?[1]).abs() < 1e-4);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Bundle<'m> {
     pub(crate) model: &'m Model,

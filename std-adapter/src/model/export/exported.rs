@@ -3,30 +3,6 @@
 //! Whatever the precision of training, a device computes in single precision, or in integers if it has no
 //! floating-point hardware. Both standardise raw rows themselves. The loss of accuracy relative to the
 //! model is measured on rows: [`Exported::cost`].
-//!
-//! ```
-//! use dpp_nystrom::model::export::{Bits, Exported};
-//! # use dpp_nystrom::data::Scaler;
-//! # use dpp_nystrom::kernel::{KernelKind, KernelSpec};
-//! # use dpp_nystrom::{model::{AnyCoefficients, Coefficients}, Model};
-//! # let model = Model {
-//! #     feature_names: vec!["x".into()], target_name: "y".into(),
-//! #     scaler: Scaler { means: vec![2.0], deviations: vec![0.5], map: None },
-//! #     target_mean: 1.0, target_deviation: 3.0, ridge: 0.1,
-//! #     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
-//! #     trained_on: "rows".into(), trained_rows: 9, landmark_rows: vec![4], train_nrmse: 0.0,
-//! #     coefficients: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
-//! #     confidence: None, scales: None, importances: None, test_error: None, quantise: None, recipe: None, further: vec![], classifier: None,
-//! # };
-//! let single = Exported::of(&model, None)?;
-//! assert_eq!(single.predict_row(&[2.25])?, 4.0);
-//! let bytes = single.to_bytes()?;
-//! assert!(dpp_nystrom::core::Model::from_bytes(&bytes).is_ok());
-//!
-//! let quantised = Exported::of(&model, Some(Bits::Sixteen))?;
-//! assert!((quantised.predict_row(&[2.25])? - 4.0).abs() < 1e-3);
-//! # Ok::<(), dpp_nystrom::Error>(())
-//! ```
 
 use crate::data::{scaler::Scaler, table::input::Table};
 use crate::error::{Cause, Error, export::ExportProblem};
@@ -38,6 +14,30 @@ use dpp_nystrom_core::POWERS;
 use faer::{Mat, MatRef};
 
 /// The constants stored on a device, in single precision or in integers.
+///
+/// ```
+/// use dpp_nystrom::model::export::{Bits, Exported};
+/// # use dpp_nystrom::data::Scaler;
+/// # use dpp_nystrom::kernel::{KernelKind, KernelSpec};
+/// # use dpp_nystrom::{model::{AnyCoefficients, Coefficients}, Model};
+/// # let model = Model {
+/// #     feature_names: vec!["x".into()], target_name: "y".into(),
+/// #     scaler: Scaler { means: vec![2.0], deviations: vec![0.5], map: None },
+/// #     target_mean: 1.0, target_deviation: 3.0, ridge: 0.1,
+/// #     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
+/// #     trained_on: "rows".into(), trained_rows: 9, landmark_rows: vec![4], train_nrmse: 0.0,
+/// #     coefficients: AnyCoefficients::F64(Coefficients { landmarks: vec![0.5], weights: vec![1.0] }),
+/// #     confidence: None, scales: None, importances: None, test_error: None, quantise: None, recipe: None, further: vec![], classifier: None,
+/// # };
+/// let single = Exported::of(&model, None)?;
+/// assert_eq!(single.predict_row(&[2.25])?, 4.0);
+/// let bytes = single.to_bytes()?;
+/// assert!(dpp_nystrom::core::Model::from_bytes(&bytes).is_ok());
+///
+/// let quantised = Exported::of(&model, Some(Bits::Sixteen))?;
+/// assert!((quantised.predict_row(&[2.25])? - 4.0).abs() < 1e-3);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Exported(pub(crate) Parts);
 
@@ -53,6 +53,24 @@ pub(crate) enum Parts {
 }
 
 /// The accuracy of a device's arithmetic relative to the model's own, measured on some rows.
+///
+/// ```
+/// use dpp_nystrom::data::table::{self, Target};
+/// use dpp_nystrom::model::export::{Bits, Exported};
+/// # use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("waves.csv");
+/// # let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// # let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// # let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// # let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+///
+/// std::fs::write(&path, "time,level\n2,0.9\n5,-1.0\n")?;
+/// let table = table::read(&path, &Target::Last)?;
+/// let cost = Exported::of(&model, Some(Bits::Sixteen))?.cost(&model, &table)?;
+/// assert!(cost.rows == 2 && cost.rms <= cost.largest && cost.largest < 0.01);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// Number of rows.

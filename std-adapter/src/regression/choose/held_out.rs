@@ -6,6 +6,21 @@ use crate::data::{prepared::Prepared, weights::Weights};
 use crate::model::Estimate;
 
 /// Rows, and what models predict that had no part in them.
+///
+/// ```
+/// use dpp_nystrom::pipeline::{Landmarks, Params, fit};
+/// use dpp_nystrom::{Dataset, Scale, kernel::KernelParams, observer::NoObserver};
+///
+/// let x: Vec<f64> = (0..400).map(|i| f64::from(i % 200) / 20.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// let params = Params { landmarks: Landmarks::Count(8), kernel: KernelParams::default(), ..Params::default() };
+/// let source = data.source(Scale::Standard)?;
+/// let held = fit(source.as_rows(), &params, None, &NoObserver)?.held_out.expect("enough rows");
+/// assert_eq!((held.targets.len(), held.outputs.len()), (held.rows.len(), held.rows.len()));
+/// assert!((held.targets[0] - y[held.rows[0]]).abs() < 1e-9);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct HeldOut {

@@ -12,12 +12,51 @@ use dpp_nystrom_core::Origin;
 use std::collections::BTreeMap;
 
 /// The key of each device.
+///
+/// ```
+/// use dpp_nystrom::core::{Origin, sign_state};
+/// use dpp_nystrom::regression::{Fleet, Keys, Refusal};
+/// # use dpp_nystrom::{Dataset, KernelRidge, Nystroem, regression::Accumulator};
+/// # let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// # let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// # let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// # let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+///
+/// let fleet = Fleet::of(&model)?;
+/// let sums = Accumulator::<f32>::empty(model.landmarks())?;
+/// let mut state = fleet.state(&sums, Some(Origin { device: 12, counter: 1 }))?;
+/// sign_state(&mut state, &[7; 32])?; // on the device
+/// assert!(fleet.receive("12", &state, Some(&Keys::from([(12, [7; 32])]))).is_ok());
+/// let forged = fleet.receive("12", &state, Some(&Keys::from([(12, [8; 32])])));
+/// assert!(matches!(forged, Err(Refusal::NotAuthentic { device: 12 })));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 pub type Keys = BTreeMap<u64, [u8; 32]>;
 
 /// The counter of the last state of each device that was merged.
+///
+/// ```
+/// use dpp_nystrom::regression::Counters;
+///
+/// let mut seen = Counters::from([(12, 3)]);
+/// seen.insert(12, 4); // after a merge of its fourth state
+/// assert_eq!(seen.get(&12), Some(&4));
+/// ```
 pub type Counters = BTreeMap<u64, u64>;
 
 /// A state that is not merged.
+///
+/// ```
+/// use dpp_nystrom::regression::{Accumulator, Counters, Received, Refusal, newest};
+///
+/// let mut sums = Accumulator::<f32>::empty(1)?;
+/// sums.add(&[1.0], 0.5)?;
+/// let states = ["a.state", "copy of a.state"].map(|name| Received::of(name, sums.clone()));
+/// let (_, refused) = newest(states.to_vec(), &Counters::new());
+/// assert_eq!(refused[0].name, "copy of a.state");
+/// assert!(matches!(&refused[0].reason, Refusal::Twice { other } if other == "a.state"));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Refused {
@@ -42,6 +81,13 @@ impl Refused {
 }
 
 /// Why a state is not merged.
+///
+/// ```
+/// use dpp_nystrom::regression::Refusal;
+///
+/// let replay = Refusal::Replayed { device: 12, counter: 3, last: 5 };
+/// assert!(replay.to_string().contains("is older than its state 5"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {

@@ -34,6 +34,33 @@ const DIAGONAL: f64 = 1.0;
 const SLACK: f64 = 0.01;
 
 /// A model whose landmarks a fleet of devices shares, evaluated in the devices' arithmetic.
+///
+/// ```
+/// use dpp_nystrom::core::Origin;
+/// use dpp_nystrom::regression::{Aggregate, Fleet};
+/// use dpp_nystrom::{Ridge, observer::NoObserver};
+/// # use dpp_nystrom::data::table::{self, Target};
+/// # use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("device.csv");
+/// # let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// # let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// # let rows: Vec<String> = x.iter().zip(&y).map(|(x, y)| format!("{x},{y}\n")).collect();
+/// # std::fs::write(&path, format!("x,y\n{}", rows.concat()))?;
+/// # let table = table::read(&path, &Target::Last)?;
+/// # let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// # let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+///
+/// let fleet = Fleet::of(&model)?;
+/// let sums = fleet.accumulate(&table)?; // what a device learns from these rows
+/// let state = fleet.state(&sums, Some(Origin { device: 12, counter: 1 }))?; // what it sends
+/// assert!(state.len() as u64 <= fleet.most_bytes());
+///
+/// let received = fleet.receive("12", &state, None)?;
+/// let fitted = fleet.merge(&[received.accumulated], Ridge::Value(1e-6), Aggregate::Rows, &NoObserver)?;
+/// assert_eq!(fitted.model.trained_rows, 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Fleet<'m> {
     model: &'m Model,

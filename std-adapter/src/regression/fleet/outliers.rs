@@ -28,6 +28,30 @@ use faer::MatRef;
 use std::fmt::{self, Display, Formatter};
 
 /// What is known of a device's rows from its state, and what they count for.
+///
+/// ```
+/// use dpp_nystrom::regression::{Fleet, MergeLimits, Received};
+/// use dpp_nystrom::{Ridge, observer::NoObserver};
+/// # use dpp_nystrom::data::table::{self, Target};
+/// # use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("device.csv");
+/// # let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// # let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// # let rows: Vec<String> = x.iter().zip(&y).map(|(x, y)| format!("{x},{y}\n")).collect();
+/// # std::fs::write(&path, format!("x,y\n{}", rows.concat()))?;
+/// # let table = table::read(&path, &Target::Last)?;
+/// # let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// # let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+///
+/// let fleet = Fleet::of(&model)?;
+/// let sums = fleet.accumulate(&table)?;
+/// let states = ["a", "b", "c"].map(|name| Received::of(name, sums.clone()));
+/// let examined = fleet.examine(&states, MergeLimits::default(), Ridge::Value(1e-6), &NoObserver)?;
+/// assert_eq!((examined[0].rows, examined[0].counted, examined[0].outlier), (100, 100, None));
+/// assert!(examined[0].nrmse < 0.05);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Examined {
@@ -55,6 +79,13 @@ pub struct Examined {
 }
 
 /// A figure that is far from those of the other devices.
+///
+/// ```
+/// use dpp_nystrom::regression::{Outlier, Refusal};
+///
+/// let refused = Refusal::Outlier(Outlier::Target);
+/// assert_eq!(refused.to_string(), Outlier::Target.to_string());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outlier {

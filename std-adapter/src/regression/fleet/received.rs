@@ -4,6 +4,16 @@ use crate::regression::rows::accumulator::Accumulator;
 use dpp_nystrom_core::Origin;
 
 /// A state that was read, and where it comes from.
+///
+/// ```
+/// use dpp_nystrom::regression::{Accumulator, Received};
+///
+/// let mut sums = Accumulator::<f32>::empty(1)?;
+/// sums.add(&[1.0], 0.5)?;
+/// let received = Received::of("roof.state", sums);
+/// assert_eq!((received.accumulated.rows(), received.origin, received.trusted), (1, None, false));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Received {

@@ -11,6 +11,19 @@ const CALIBRATED: usize = 1 << 16;
 
 /// How well rows are classified that had no part in the weights. Shares and means are over the weights of the
 /// rows.
+///
+/// ```
+/// use dpp_nystrom::regression::ClassTally;
+///
+/// let mut tally = ClassTally::new(2);
+/// for (own, taken, probability) in [(0, 0, 0.9_f64), (0, 0, 0.8), (0, 1, 0.4), (1, 1, 0.7)] {
+///     tally.add(own, taken, -probability.ln());
+/// }
+/// let errors = tally.errors().expect("rows were counted");
+/// assert!((errors.accuracy - 3.0 / 4.0).abs() < 1e-12);
+/// assert!((errors.balanced_accuracy - 5.0 / 6.0).abs() < 1e-12); // of 2/3 and 1
+/// assert_eq!(errors.confusion, [[2, 1], [0, 1]]);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ClassErrors {
@@ -25,6 +38,15 @@ pub struct ClassErrors {
 }
 
 /// Sums over rows from which their [`ClassErrors`] follow.
+///
+/// ```
+/// use dpp_nystrom::regression::ClassTally;
+///
+/// assert!(ClassTally::new(2).errors().is_none()); // no rows
+/// let mut tally = ClassTally::new(2);
+/// tally.add(1, 1, 0.25);
+/// assert_eq!(tally.errors().map(|errors| (errors.accuracy, errors.log_loss)), Some((1.0, 0.25)));
+/// ```
 #[derive(Clone, Debug)]
 pub struct ClassTally {
     confusion: Vec<Vec<u64>>,

@@ -20,6 +20,29 @@ use faer::Mat;
 use rayon::prelude::*;
 
 /// How the sums of devices become one model.
+///
+/// ```
+/// use dpp_nystrom::regression::{Aggregate, Fleet};
+/// use dpp_nystrom::{Ridge, observer::NoObserver};
+/// # use dpp_nystrom::data::table::{self, Target};
+/// # use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("device.csv");
+/// # let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// # let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// # let rows: Vec<String> = x.iter().zip(&y).map(|(x, y)| format!("{x},{y}\n")).collect();
+/// # std::fs::write(&path, format!("x,y\n{}", rows.concat()))?;
+/// # let table = table::read(&path, &Target::Last)?;
+/// # let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// # let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+///
+/// let fleet = Fleet::of(&model)?;
+/// let device = fleet.accumulate(&table)?;
+/// let devices = [device.clone(), device.clone(), device];
+/// let fitted = fleet.merge(&devices, Ridge::Value(1e-6), Aggregate::Robust, &NoObserver)?;
+/// assert!((fitted.model.predict(&[2.0])?[0] - 2.0_f64.sin()).abs() < 0.05);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Aggregate {
     /// The regression on the rows of all devices.
