@@ -118,7 +118,7 @@ impl Progress {
     }
 }
 
-/// What every chain over a ground set holds: landmarks and counters. [`Chain`] and [`crate::SlotChain`]
+/// The state of a chain over a ground set: landmarks and counters. [`Chain`] and [`crate::SlotChain`]
 /// dereference to it.
 ///
 /// ```

@@ -151,7 +151,7 @@ pub enum Error {
     Internal,
 }
 
-/// What a [`crate::Learner`] does at present.
+/// The phase of a [`crate::Learner`].
 ///
 /// ```
 /// use dpp_nystrom_core::{Error, Learner, Phase, kernel::Gaussian};
@@ -362,7 +362,7 @@ pub enum BytesProblem {
     Corrupt,
     /// Intact, but inconsistent: a length, a count or a value is out of range.
     Malformed,
-    /// A state of a learner of other capacities: of at most another number of landmarks, or of rows of other
+    /// A state of a learner with other capacities: another maximum number of landmarks, or another number of
     /// features.
     Size,
     /// A model whose first byte is not at a multiple of 4.

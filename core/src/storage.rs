@@ -231,7 +231,8 @@ impl<F: NorFlash> Slots<F> {
         if found == newest.checksum { Ok(Some(room)) } else { Err(StorageError::Damaged) }
     }
 
-    /// Save bytes in place of those before, which remain until these are whole. Return the sequence number.
+    /// Replace the saved bytes. The previous ones remain until the new ones are complete. Return the sequence
+    /// number.
     ///
     /// # Errors
     /// [`StorageError::Capacity`] before anything is erased; [`StorageError::Flash`] and

@@ -222,3 +222,55 @@ fn comments_are_at_most_110_columns_wide() {
     }
     assert!(files > 300, "{files} files");
 }
+
+/// Public types without an example of their own, and why.
+const WITHOUT_EXAMPLE: [&str; 1] = [
+    "BatchSource", // `FitSpec` has the accumulation, and the cluster's source implements it
+];
+
+/// Whether the documentation above line `at` has an example.
+fn has_example(lines: &[&str], at: usize) -> bool {
+    let above = lines[..at].iter().rev().map(|line| line.trim());
+    let ends = |line: &str| line.is_empty() || line.ends_with(['{', '}', ';']);
+    let mut item = above.take_while(|line| line.starts_with("///") || !ends(line));
+    item.any(|line| line.starts_with("/// ```"))
+}
+
+#[test]
+fn each_public_type_has_an_example() {
+    fn find(folder: &Path, of_name: &mut BTreeMap<String, bool>) {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                find(&path, of_name);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let lines: Vec<&str> = text.lines().collect();
+            for (at, line) in lines.iter().enumerate() {
+                let words: Vec<&str> = line.split_whitespace().take(3).collect();
+                if let ["pub", "struct" | "enum" | "trait" | "type", name] = words[..] {
+                    let name = name.split(|letter: char| !letter.is_alphanumeric()).next().unwrap();
+                    *of_name.entry(name.to_owned()).or_default() |= has_example(&lines, at);
+                }
+            }
+        }
+    }
+    for (source, listing) in [("core", "dpp-nystrom-core"), ("std-adapter", "dpp-nystrom")] {
+        let mut of_name = BTreeMap::new();
+        find(&folder(source).join("src"), &mut of_name);
+        let listing = fs::read_to_string(folder("tests/api").join(format!("{listing}.txt"))).unwrap();
+        let mut without = Vec::new();
+        for line in listing.lines() {
+            let item = line.rsplit_once("] ").map_or(line, |(_, item)| item);
+            let words: Vec<&str> = item.split_whitespace().take(3).collect();
+            let ["pub", "struct" | "enum" | "trait" | "type", path] = words[..] else { continue };
+            let path = path.split(['<', '(']).next().unwrap().trim_end_matches(':');
+            let (module, name) = path.rsplit_once("::").unwrap();
+            let of_trait = module.rsplit("::").next().unwrap().starts_with(char::is_uppercase);
+            if !of_trait && !of_name.get(name).is_some_and(|&has| has) && !WITHOUT_EXAMPLE.contains(&name) {
+                without.push(path.to_owned());
+            }
+        }
+        assert!(of_name.len() > 60 && without.is_empty(), "{source}: no example on {without:#?}");
+    }
+}

@@ -19,8 +19,8 @@
 //!
 //! # To add a kernel
 //!
-//! Implement `Formula` and [`Kernel`] in a file beside these, and list it below. Options, lanes, learned
-//! metrics, files and exported code have it from there. The tests are those of `tests/core/kernels.rs`.
+//! Implement `Formula` and [`Kernel`] in a file beside these, and list it below. Options, SIMD lanes, learned
+//! metrics, files and exported code then include it. The tests are those of `tests/core/kernels.rs`.
 
 mod chosen;
 mod dot_product;

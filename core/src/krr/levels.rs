@@ -107,11 +107,11 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     }
 
     /// Bring all rows into one triangle, and apply what was forgotten: the state is then the one that
-    /// [`numbers`](Self::numbers) and [`write_state`](Self::write_state) return. No result changes but by
+    /// [`numbers`](Self::numbers) and [`write_state`](Self::write_state) return. Results change only by
     /// rounding. `c³` multiply-adds where there are two triangles, otherwise at most `c²/2`.
     ///
-    /// In `f32` each call between which rows are added rounds as a fold does ([`add_row`](Self::add_row)): a
-    /// million of them do no harm.
+    /// In `f32` each call after new rows rounds as a fold does ([`add_row`](Self::add_row)): a million of
+    /// them do no harm.
     ///
     /// # Errors
     /// None but [`Error::Internal`].

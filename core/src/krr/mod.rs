@@ -1,4 +1,4 @@
-//! Kernel ridge regression on the landmarks, one row at a time, with no row kept.
+//! Kernel ridge regression on the landmarks, one row at a time, without storing rows.
 //!
 //! The estimator is `f(x) = k_C(x)ᵀ w`, `(K_{C,·} K_{·,C} + Nγ K_CC) w = K_{C,·} y`, which on the training
 //! rows equals `K̃ (K̃ + NγI)⁻¹ y`. The regularisation γ is multiplied by the number of rows `N`.
@@ -30,7 +30,7 @@
 //! `r` is the Nyström residual, the part of `x` that the landmarks do not know: far from all of them the
 //! variance is that of the prior, `s² (k(x, x)/λ + 1)`. `h` is the leverage. A γ that was chosen for
 //! prediction makes the intervals too wide rather than too narrow where the bandwidth is small; a factor that
-//! is learned on rows ([`crate::Uncertainty`]) mends it.
+//! is measured on rows ([`crate::Uncertainty`]) corrects this.
 //!
 //! # Several targets
 //!
@@ -57,8 +57,8 @@ use levels::{Earlier, Level, has_earlier};
 
 /// Ridge regression from rows that are added one at a time: `c(c + 1)/2` numbers of `R`, and for each target
 /// `c` numbers of `Qᵀy` and the residual sum of squares that no weights can remove. Two accumulators over the
-/// same features merge into one. In `f32` `R` and `Qᵀy` are there twice, so that rows are not lost to
-/// rounding ([`add_row`](Self::add_row)).
+/// same features merge into one. In `f32` it keeps `R` and `Qᵀy` twice, so that rows are not lost to rounding
+/// ([`add_row`](Self::add_row)).
 ///
 /// ```
 /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
@@ -225,7 +225,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     ///
     /// In `f32` rows are collected in a triangle of their own, and 2¹⁵ of them at a time are folded into that
     /// of the rows before them, which costs `c³` multiply-adds more. An accumulator is full at 2³⁵ effective
-    /// rows, 3.4·10¹⁰. Up to there the errors of predictions were those of `f64` to 2·10⁻⁴ of them (16
+    /// rows, 3.4·10¹⁰. Below that, prediction errors agreed with those of `f64` to a relative 2·10⁻⁴ (16
     /// features, γ = 10⁻⁶; the crate's README).
     ///
     /// # Errors
@@ -297,8 +297,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// a longer one, forget before each tenth row, say. In any precision the result is that of the `lambda`
     /// that is passed.
     ///
-    /// Without further rows nothing is left to solve in the end: what would leave fewer than 1/16 of an
-    /// effective row is refused.
+    /// A call that would leave fewer than 1/16 of an effective row is refused: without new rows, nothing
+    /// would be left to solve.
     ///
     /// ```
     /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
@@ -454,7 +454,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         Level::recent(self.square, self.targets, self.further)
     }
 
-    /// Check that all rows are in one triangle, and that no discount waits.
+    /// Check that all rows are in one triangle, and that no discount is pending.
     fn settled(&self) -> Option<()> {
         (!self.is_apart() && self.counts.kept() == T::ONE).then_some(())
     }
@@ -494,8 +494,8 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     }
 
     /// Merge what `other` has learned, as if its rows had been added here: all later results agree with one
-    /// pass up to rounding. `c³` multiply-adds. In `f32` the rounding of a merge is that of 2¹⁵ rows that are
-    /// folded: a million merges do no harm.
+    /// pass up to rounding. `c³` multiply-adds. In `f32` a merge rounds as much as folding 2¹⁵ rows does: a
+    /// million merges do no harm.
     ///
     /// # Errors
     /// [`Error::Length`] when the numbers of features or of targets differ, [`Error::RowCount`] where both

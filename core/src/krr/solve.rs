@@ -90,7 +90,7 @@ pub struct Solution<'b, T> {
     pub squared_error: T,
 }
 
-/// What a solution says of its errors, from which [variances](RidgeRegression::variance) follow.
+/// The error estimate of a solution, from which [variances](RidgeRegression::variance) follow.
 ///
 /// ```
 /// use dpp_nystrom_core::Solved;
@@ -104,8 +104,8 @@ pub struct Solution<'b, T> {
 pub struct Solved<T> {
     /// `λ = Nγ`.
     pub penalty: T,
-    /// The variance of the noise, `J/N`, with `J` the squared error and `λ‖β‖²`: of the target that was
-    /// solved for last.
+    /// The variance of the noise, `J/N`, with `J` the sum of the squared error and `λ‖β‖²`, for the target
+    /// that was solved last.
     pub noise: T,
 }
 
@@ -142,8 +142,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// and their squared error. Rows can be added afterwards. `c³/2` multiply-adds, in `f32` `c³` after 2¹⁵
     /// rows.
     ///
-    /// The weights are in the accumulator's own memory. So a failure leaves the weights that the caller has,
-    /// and with which a device predicts, as they were.
+    /// The weights are in the accumulator's own memory. So after a failure the weights with which a device
+    /// predicts are unchanged.
     ///
     /// # Errors
     /// [`Error::NoRows`] without effective rows, [`Error::Ridge`] unless γ is finite and not negative and
@@ -173,10 +173,10 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         Ok(Solution { weights: FeatureWeights::new(self.solution), squared_error })
     }
 
-    /// Return the γ under which the first target is most likely, to [`solve`](Self::solve) with. It needs no
-    /// rows but those that were added.
+    /// Return the γ that maximises the likelihood of the first target, to pass to [`solve`](Self::solve). It
+    /// uses only the rows that were added.
     ///
-    /// It is the greatest marginal likelihood of the Gaussian process that [variances](Self::variance) are of
+    /// It maximises the marginal likelihood of the Gaussian process behind the [variances](Self::variance)
     /// (Rasmussen and Williams, *Gaussian Processes for Machine Learning*, §5.4): with `J(λ)` the minimum of
     /// `‖Φβ - y‖² + λ‖β‖²`, and `s² = J/N`, the least
     ///
@@ -245,7 +245,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         Ok([left, logs + logs])
     }
 
-    /// Return what the last solution says of its errors; none where [`variance`](Self::variance) is an error.
+    /// Return the error estimate of the last solution; none where [`variance`](Self::variance) is an error.
     pub fn solved(&self) -> Option<Solved<T>> {
         let solved = Solved { penalty: self.counts.penalty, noise: self.noise };
         (solved.penalty > T::ZERO).then_some(solved)
@@ -277,7 +277,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     }
 
     /// Return the leverage `h = ‖S⁻ᵀφ‖²` of a row in the last solution, from its features `φ`, which are
-    /// lost: its part of the variance. `c²/2` multiply-adds.
+    /// overwritten. `c²/2` multiply-adds.
     ///
     /// For a row that was learned it is the diagonal of the hat matrix: its residual in a regression without
     /// it, and with the same `λ`, is that in this one over `1 - h`.
@@ -305,8 +305,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     }
 
     /// Return the variance of a new observation, in the squared units of the target, as of the last solution:
-    /// rows that were added since then do not count. `phi` holds the row's features and is lost; `residual`
-    /// is [`crate::Nystrom::residual`]. `c²/2` multiply-adds.
+    /// rows that were added since then do not count. `phi` holds the row's features and is overwritten;
+    /// `residual` is [`crate::Nystrom::residual`]. `c²/2` multiply-adds.
     ///
     /// ```
     /// use dpp_nystrom_core::{Error, RidgeRegression, RidgeWorkspace};
@@ -330,7 +330,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         Ok(solved.variance(residual, self.leverage(phi)?))
     }
 
-    /// Keep what the solution says of its errors. Out of line, for the same reason as the parts of
+    /// Store the error estimate of the solution. Out of line, for the same reason as the parts of
     /// [`find`](Self::find).
     #[inline(never)]
     fn note(&mut self, squared_error: T, gamma: T) {

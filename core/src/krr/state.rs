@@ -266,7 +266,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// Write the state to the start of `bytes` and return its length. `digest` is that of the landmarks
     /// ([`crate::digest`]). The length is [`state_bytes`] for one target, otherwise [`state_bytes_of`], and
     /// that of [`state_bytes_forgotten`] more once rows were forgotten. The accumulator is
-    /// [settled](Self::settle), so that it goes on as the one that reads the state.
+    /// [settled](Self::settle), so that it and an accumulator that reads the state continue identically.
     ///
     /// # Errors
     /// [`Error::Capacity`]; nothing is written then.

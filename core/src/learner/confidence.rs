@@ -1,16 +1,16 @@
-//! How far predictions can be relied on.
+//! The reliability of predictions: residuals, variances and their calibration.
 //!
 //! The variance of [`crate::Uncertainty`] is `s² v(x)`, `v(x) = r(x)/λ + h(x) + 1`. The noise `s²` of a
-//! solution holds all that it leaves of the rows learned: what is random, and the part of the function that
-//! the landmarks do not know. The term `r/λ` counts the latter again, and where the bandwidth is small it is
-//! the larger part: 90 % intervals then cover all rows. So a learner keeps the mean residual `r̄` of the rows
-//! learned, and divides by `r̄/λ + 1`, with which a row of that residual has the variance of the noise.
+//! solution contains all of its errors on the learned rows: the random part, and the part of the function
+//! that the landmarks cannot represent. The term `r/λ` counts the latter again, and dominates where the
+//! bandwidth is small: 90 % intervals then cover all rows. So a learner keeps the mean residual `r̄` of the
+//! learned rows and divides by `r̄/λ + 1`: a row with that residual has the variance of the noise.
 //!
-//! Errors are seldom normal. Each row that is learned with weights at hand has an error that no solution
-//! knew, and the deviations are multiplied by a factor `κ` that makes one of ten such errors larger than
-//! 1.645 of them: by 1.009 for an error that is larger, and by .999 for one that is not (Robbins and Monro
-//! 1951, for the quantile), so that it follows a stream in some 500 rows. `κ` is 1 again where a solution has
-//! another γ, by a factor of 8.
+//! Errors are seldom normal. Each row that is learned while there are weights has an error that did not
+//! affect them. Deviations are multiplied by a factor `κ`, adapted so that one of ten such errors exceeds
+//! 1.645 deviations: `κ` is multiplied by 1.009 after a larger error and by .999 after a smaller one (Robbins
+//! and Monro 1951, for the quantile), and adapts to a stream within some 500 rows. `κ` is reset to 1 where γ
+//! changes by a factor of 8.
 //!
 //! `tests/adapter/confidence.rs` has the coverage on five data sets.
 
@@ -73,10 +73,10 @@ impl<T: Scalar> Status<T> {
 }
 
 impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T> {
-    /// Return the Nyström residual `k(z, z) - ‖φ(z)‖²` of a raw row, standardised as `z`: what the landmarks
-    /// do not know of it. 0 for a landmark; `k(z, z)`, which is 1 for a Gaussian kernel, for a row far from
-    /// all of them, and for one in which a [constant feature](Self#constant-features) has another value. It
-    /// needs no target and no solution. `c` kernel values and `c²/2` multiply-adds.
+    /// Return the Nyström residual `k(z, z) - ‖φ(z)‖²` of a raw row, standardised as `z`: the part of the row
+    /// that the landmarks do not represent. 0 for a landmark; `k(z, z)`, which is 1 for a Gaussian kernel,
+    /// for a row far from all of them, and for one in which a [constant feature](Self#constant-features) has
+    /// another value. It needs no target and no solution. `c` kernel values and `c²/2` multiply-adds.
     ///
     /// # Errors
     /// [`Error::Phase`], and of row 0 [`Error::NotFinite`] or [`Error::TooLarge`] with the feature,
@@ -110,15 +110,15 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Nystrom::new(&landmarks).residual_at(0, kernel.diagonal(&row), phi)
     }
 
-    /// Predict a raw row and say how far the prediction can be relied on: [`predict`](Self::predict), the
-    /// distance to the nearest landmark, the [`residual`](Self::residual), and the variance of a new
-    /// observation as of the last solution.
+    /// Predict a raw row and measure how reliable the prediction is: [`predict`](Self::predict), the distance
+    /// to the nearest landmark, the [`residual`](Self::residual), and the variance of a new observation under
+    /// the last solution.
     ///
-    /// 90 % of new observations are within 1.645 roots of the variance, if γ is that of
-    /// [`choose_gamma`](Self::choose_gamma) and the rows are like those learned. Rows that are learned after
-    /// a solution correct it, also where errors are not normal.
+    /// 90 % of new observations are within 1.645 standard deviations, the root of the variance, if γ is that
+    /// of [`choose_gamma`](Self::choose_gamma) and the rows are like those learned. Rows learned after a
+    /// solution calibrate it, also where errors are not normal.
     ///
-    /// The variance is none after [`read_state`](Self::read_state), [`start_from`](Self::start_from) or a
+    /// There is no variance after [`read_state`](Self::read_state), [`start_from`](Self::start_from) or a
     /// solution that failed, until [`solve`](Self::solve) has succeeded with a positive γ: its triangle is
     /// not stored. `2c` kernel values and `c²` multiply-adds.
     ///

@@ -1,11 +1,10 @@
-//! Exchange a landmark while learning goes on, where that pays.
+//! Exchange landmarks during learning, where that lowers the error.
 //!
 //! # When
 //!
-//! The landmarks shall explain the rows that arrive: the sum of their residuals shall be small. A row that is
-//! offered becomes a *candidate* `z` and is tried on the `2c` rows offered after it. With
-//! `r(x, z) = k(x, z) - φ(x)·φ(z)`, what the landmarks leave of the kernel, it would explain as a further
-//! landmark
+//! The landmarks should explain the rows that arrive: the sum of the rows' residuals should be small. A row
+//! that is offered becomes a *candidate* `z` and is tried on the `2c` rows offered after it. With `r(x, z) =
+//! k(x, z) - φ(x)·φ(z)`, what the landmarks leave of the kernel, it would explain as a further landmark
 //!
 //! `gain = mean of r(x, z)²/r(z, z)`
 //!
@@ -18,13 +17,13 @@
 //! The landmark with the least loss is exchanged for the candidate if the gain is more than 4 times that
 //! loss, since what was learned along `a_i` is lost too and the new feature is learned from the rows that
 //! follow. So there is at most one exchange in `2c + 1` rows, none before `2c` effective rows were learned,
-//! and in a stream that stays as it is soon none: `tests/core/exchange.rs` has the errors for streams that
-//! stay, drift, jump and wander. It is a step of swap search on the residuals, and not of the c-DPP's chain:
-//! of a chain, whose landmarks never settle, each step costs what an exchange costs.
+//! and soon none in a stationary stream: `tests/core/exchange.rs` has the errors for streams that are
+//! stationary, drift, jump and wander. An exchange is a step of swap search on the residuals and not of the
+//! c-DPP's chain: a chain never settles, and each of its steps would cost as much as an exchange.
 //!
 //! # How
 //!
-//! What the regression knows is `R`, in the features of the present landmarks. Let `x_i` leave and `z` enter.
+//! The regression stores `R`, in the features of the present landmarks. Let `x_i` leave and `z` enter.
 //!
 //! - The landmarks in another order, `x_i` last, have features that are an orthogonal transform of the
 //!   present ones. So `R` in those is exact: the Givens rotations that move `x_i` to the last place, applied
@@ -96,11 +95,11 @@ pub enum Exchange {
 }
 
 impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T> {
-    /// Offer a raw row in exchange for a landmark, while learning. It may be called with each row, and
-    /// decides itself whether an exchange pays: where the rows that arrive are no longer those that the
-    /// landmarks were selected from. A row becomes a candidate if there is none, is tried on the `2c` rows
-    /// that are offered after it, and replaces the landmark that explains least if it explains more than 4
-    /// times as much. Where all rows are like those of the selection, exchanges end.
+    /// Offer a raw row in exchange for a landmark, while learning. It can be called with each row, and
+    /// exchanges only where that lowers the error: where the rows that arrive are no longer like those that
+    /// the landmarks were selected from. A row becomes a candidate if there is none, is tried on the `2c`
+    /// rows that are offered after it, and replaces the landmark that explains least if it explains more than
+    /// 4 times as much. While rows are like those of the selection, there are no further exchanges.
     ///
     /// After an exchange the weights are computed again with the γ of the last solution; if there are none
     /// with it, the phase is [`Phase::Learning`], and [`solve`](Self::solve) says why. The number of

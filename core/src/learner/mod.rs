@@ -1,5 +1,5 @@
-//! The whole of it in one value: scaling, landmarks, regression and prediction, from raw rows to raw
-//! predictions.
+//! A complete learner in one value: scaling, landmark selection, regression and prediction, from raw rows to
+//! predictions in the target's units.
 //!
 //! A [`Learner`] owns all memory in arrays, and each call borrows the views that the algorithms work on
 //! ([`Landmarks`], [`StreamChain`], [`RidgeRegression`]): no field refers to another, so that it can be a
@@ -31,11 +31,12 @@ use crate::stream::{Offer, StreamChain};
 use crate::swap::Acceptance;
 use rand_core::Rng;
 
-/// The tries of the open-slot chain for each landmark in [`Learner::select`]: eight sweeps of 32.
+/// The number of tries of the open-slot chain per landmark in [`Learner::select`]: eight sweeps of 32.
 ///
-/// Enough from a uniform start: the mean of `log det K_CC`, on which the stationary law depends alone, is
-/// then within half a standard deviation of that of chains sixteen times as long, where the kernel's spectrum
-/// decays fast and where it is flat (`tests/core/learner.rs`). More tries do no harm.
+/// This suffices from a uniform start: the mean of `log det K_CC`, the only statistic that the stationary law
+/// depends on, is then within half a standard deviation of its value in chains sixteen times as long. This
+/// was measured for a spectrum that decays fast and for a flat one (`tests/core/learner.rs`). More tries do
+/// no harm.
 pub const TRIES_PER_LANDMARK: u64 = 256;
 
 /// The constants that standardise rows of `D` features and their target.
@@ -77,27 +78,27 @@ pub struct Standard<const D: usize, T = f32> {
 /// | [`Phase::Learning`] | [`learn`](Self::learn), [`forget`](Self::forget), [`exchange`](Self::exchange), [`residual`](Self::residual) | [`solve`](Self::solve) |
 /// | [`Phase::Predicting`] | the same, and [`predict`](Self::predict), [`assess`](Self::assess) | |
 ///
-/// A call of another phase is [`Error::Phase`] and changes nothing. The phases are values and not types,
+/// A call in another phase returns [`Error::Phase`] and changes nothing. The phases are values and not types,
 /// because a static has one type for its whole life: a learner that changed its type would have to move
-/// through the stack, and one that is read from storage has a phase that only the bytes know. Rows are arrays
-/// of `D` features: another width does not compile.
+/// through the stack, and the phase of one that is read from storage is known only at run time. Rows are
+/// arrays of `D` features: another width does not compile.
 ///
 /// # Standardisation
 ///
 /// `z_i = (x_i - mean_i) · scale_i`, as in [`Model`]. Kernel, landmarks and regression see only `z`. A
-/// learner has no map: a device goes on learning on a model with one by [`RidgeRegression`], as at
+/// learner has no map: to continue learning on a model with one, use [`RidgeRegression`] as in the example of
 /// [`Model::digest`]. The target's mean is the value that predictions return to far from all landmarks, in
 /// place of an intercept.
 ///
 /// # Constant features
 ///
 /// A column is constant where its deviation over the rows of [`scale`](Self::scale) is at most `4 ε` of its
-/// mean: 4.8e-7 of it in `f32`, 8.9e-16 in `f64`. A sensor that is stuck is one, and a value that single
-/// precision quantises: 1013.25 ± 0.0004, or seconds since 1970 over some minutes. Subtract a constant first
-/// from a feature that matters. [`freeze_scaling`](Self::freeze_scaling) refuses constant columns, and
-/// [`freeze_scaling_allowing`](Self::freeze_scaling_allowing) takes those that are named. Its scale is then
-/// 0: the kernel does not see it. A row in which it has another value, by more than `16 ε` of its mean, is
-/// unknown to the learner:
+/// mean: 4.8e-7 of it in `f32`, 8.9e-16 in `f64`. Examples are a stuck sensor, and values that single
+/// precision cannot resolve: 1013.25 ± 0.0004, or seconds since 1970 over some minutes. If such a feature
+/// matters, subtract a constant from it first. [`freeze_scaling`](Self::freeze_scaling) refuses constant
+/// columns, and [`freeze_scaling_allowing`](Self::freeze_scaling_allowing) accepts those listed. The scale of
+/// an accepted column is 0, and the kernel ignores it. A row in which it differs from its mean by more than
+/// `16 ε` of the mean is unknown to the learner:
 ///
 /// | call | such a row |
 /// | --- | --- |
@@ -108,9 +109,9 @@ pub struct Standard<const D: usize, T = f32> {
 ///
 /// # A prior
 ///
-/// A learner that starts from a model ([`start_from`](Self::start_from)) learns what the model leaves: the
-/// regression is on `y - f_0(x)`, so that γ draws the weights to the model's and not to 0. Without rows it
-/// predicts as the model does, and forgetting returns it there. The residual needs no further memory than the
+/// A learner that starts from a model ([`start_from`](Self::start_from)) learns the model's errors: the
+/// regression is on `y - f_0(x)`, so that γ shrinks the weights towards the model's and not towards 0.
+/// Without rows, or once they are forgotten, it predicts as the model does. This needs no memory beyond the
 /// model's weights.
 ///
 /// # Example
@@ -148,16 +149,16 @@ pub struct Standard<const D: usize, T = f32> {
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Learner<const C: usize, const D: usize, K = Gaussian<f32>, T = f32> {
-    /// Their factor, and their order. What is right of the factor's diagonal holds the triangle of earlier
-    /// rows: nothing is factored again while rows are learned.
+    /// The landmarks' factor and their order. The upper triangle of the square holds the regression's
+    /// triangle of earlier rows: nothing is factored again while rows are learned.
     memory: Workspace<T, C>,
     ridge: RidgeArrays<T, C>,
     /// Standardised landmarks.
     rows: [[T; D]; C],
     means: [T; D],
-    /// While the scaling is measured: sums of squared deviations.
+    /// Sums of squared deviations, while the scaling is measured.
     scales: [T; D],
-    /// Of the kernel, in the order of `rows`.
+    /// The weights of the kernel, in the order of `rows`.
     weights: [T; C],
     /// The weights that the regression adds to, in the order of `rows`.
     prior: [T; C],
@@ -168,34 +169,33 @@ pub struct Learner<const C: usize, const D: usize, K = Gaussian<f32>, T = f32> {
     status: Status<T>,
 }
 
-/// What is not an array. It begins as zeros, so that a static takes no room in flash.
+/// The part of the state that is not an array. It starts as zeros, so that a static takes no flash.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(crate) struct Status<T> {
     phase: Phase,
-    /// There are weights to add to.
+    /// Whether the regression adds to the weights of a model.
     has_prior: bool,
-    /// Rows that the scaling was measured on.
+    /// The number of rows that the scaling was measured on.
     scaled: u32,
     /// Landmarks.
     count: usize,
     progress: Progress,
     tally: Tally<T>,
     target_mean: T,
-    /// While the scaling is measured: the sum of squared deviations.
+    /// The sum of squared deviations, while the scaling is measured.
     target_scale: T,
-    /// Of the last solution.
+    /// γ of the last solution.
     gamma: T,
-    /// What the candidate would explain of the rows that it was tried on: a sum over them.
+    /// The sum over the rows of the trial of what the candidate would explain.
     gain: T,
-    /// The rows that the candidate has been tried on, itself included; 0 without one.
+    /// The number of rows of the candidate's trial, itself included; 0 without a candidate.
     tried: u32,
     /// The mean residual of the rows learned.
     residual: T,
-    /// What the claimed deviations are multiplied by; 0 before a solution.
+    /// The factor that calibrates claimed deviations; 0 before a solution.
     spread: T,
-    /// What the last solution says of its errors, of which the weights are; zeros without one that has a
-    /// penalty.
+    /// The error estimate of the solution that the weights come from; zeros unless it has a penalty.
     claim: Solved<T>,
 }
 
@@ -287,7 +287,7 @@ impl<const C: usize, const D: usize, K, T: Scalar> Learner<C, D, K, T> {
         RidgeRegression::resume(count, self.ridge.lend(self.memory.lend_upper()), tally)
     }
 
-    /// Bring what was learned into one triangle.
+    /// Merge the learned rows into one triangle.
     fn settle(&mut self) -> Result<(), Error> {
         let mut ridge = self.regression()?;
         ridge.settle()?;
@@ -304,7 +304,8 @@ impl<const C: usize, const D: usize, K, T: Scalar> Learner<C, D, K, T> {
         }
     }
 
-    /// [`standardise`](Self::standardise) a row that the landmarks or the regression shall know.
+    /// [`standardise`](Self::standardise) a row for the landmarks or the regression, and refuse one whose
+    /// constant features have other values.
     fn admit(&self, raw: &[T; D], row: u64) -> Result<[T; D], Error> {
         let standard = self.standardise(raw, row)?;
         match changed(raw, &self.means, &self.scales) {
@@ -321,8 +322,8 @@ impl<const C: usize, const D: usize, K, T: Scalar> Default for Learner<C, D, K, 
 }
 
 impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T> {
-    /// Begin with this kernel of standardised rows, without scaling or landmarks: [`Phase::Scaling`]. What
-    /// was learned before is lost.
+    /// Start with this kernel of standardised rows, without scaling or landmarks: [`Phase::Scaling`].
+    /// Everything learned before is discarded.
     ///
     /// ```
     /// use dpp_nystrom_core::{Learner, Phase, kernel::Gaussian};
@@ -338,7 +339,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         self.scales.fill(T::ZERO);
     }
 
-    /// Begin with this kernel and known constants: [`Phase::Selecting`]. What was learned before is lost.
+    /// Start with this kernel and known constants: [`Phase::Selecting`]. Everything learned before is
+    /// discarded.
     ///
     /// # Errors
     /// [`Error::NotFinite`] for a constant that is not finite (row 0 for means, 1 for scales; column `D` for
@@ -380,8 +382,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok(())
     }
 
-    /// Begin with a model: its scaling, landmarks and weights: [`Phase::Predicting`]. The rows that follow
-    /// correct the model, whose weights are the prior. `c³/6` multiply-adds.
+    /// Start from a model, with its scaling, landmarks and weights: [`Phase::Predicting`]. Rows learned
+    /// afterwards correct the model, whose weights are the prior. `c³/6` multiply-adds.
     ///
     /// # Errors
     /// [`Error::Length`] for a model of another number of features, [`Error::Map`] for one with a map,
@@ -446,9 +448,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         self.prior.fill(T::ZERO);
     }
 
-    /// Offer a raw row of a stream as a landmark: [`StreamChain::offer`]. Sixteen rows for each landmark
-    /// suffice where 256 tries do in [`select`](Self::select) (measured in the table of steps in this crate's
-    /// README).
+    /// Offer a raw row of a stream as a landmark: [`StreamChain::offer`]. Sixteen rows per landmark suffice
+    /// where [`select`](Self::select) needs 256 tries (the table of steps in this crate's README).
     ///
     /// # Errors
     /// [`Error::Phase`], and with the number of rows before it and the feature [`Error::NotFinite`],
@@ -526,7 +527,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok(self.status.count)
     }
 
-    /// End the selection. Go on with [`Phase::Learning`].
+    /// End the selection. Continue in [`Phase::Learning`].
     ///
     /// # Errors
     /// [`Error::Phase`], [`Error::Empty`] without landmarks.
@@ -554,8 +555,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// Learn a raw row and its target: `c` kernel values and `7c²/2` multiply-adds, and `c³` more after each
     /// 2¹⁵ rows.
     ///
-    /// A learner in `f32` that forgets nothing is full at 2³⁵ rows, 3.4·10¹⁰, a year at 1 kHz: up to there it
-    /// learns as one in `f64` does ([`RidgeRegression::add_row`]).
+    /// A learner in `f32` that forgets nothing is full at 2³⁵ rows, 3.4·10¹⁰, a year at 1 kHz: until then it
+    /// is as accurate as in `f64` ([`RidgeRegression::add_row`]).
     ///
     /// # Errors
     /// [`Error::RowCount`] when full, [`Error::Phase`], and with the number of rows before it and the feature
@@ -614,12 +615,12 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     }
 
     /// Discount the rows learned so far, as [`RidgeRegression::forget`] does. To track drift, call it with
-    /// the same λ, such as 0.99, before every [`learn`](Self::learn). Any λ that the precision has works: in
-    /// `f32` up to `1 - 2⁻²⁴`, a memory of 1.7·10⁷ rows.
+    /// the same λ, such as 0.99, before every [`learn`](Self::learn). Any λ that the precision can represent
+    /// works: in `f32` up to `1 - 2⁻²⁴`, a memory of 1.7·10⁷ rows.
     ///
     /// # Errors
     /// [`Error::Phase`], and those of [`RidgeRegression::forget`]: [`Error::Forgotten`] where no rows arrive.
-    /// What was learned stays then.
+    /// The state is then unchanged.
     ///
     /// ```
     /// use dpp_nystrom_core::{Learner, Random, Standard, kernel::Gaussian};
@@ -645,9 +646,9 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok(())
     }
 
-    /// Return the γ under which the targets of the rows learned are most likely, to [`solve`](Self::solve)
-    /// with: [`RidgeRegression::choose_gamma`]. The weights and the phase do not change, and there are no
-    /// variances before the next solution. 12 to 26 times the cost of [`solve`](Self::solve).
+    /// Return the γ that maximises the likelihood of the learned targets, to pass to [`solve`](Self::solve):
+    /// [`RidgeRegression::choose_gamma`]. The weights and the phase do not change, and there are no variances
+    /// before the next solution. 12 to 26 times the cost of [`solve`](Self::solve).
     ///
     /// # Errors
     /// [`Error::Phase`], and those of [`RidgeRegression::choose_gamma`].
@@ -679,14 +680,14 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         gamma
     }
 
-    /// Compute the weights from the rows learned, with γ the regularisation `gamma`, which the [effective
-    /// number of rows](Self::effective_rows) multiplies; go on with [`Phase::Predicting`]. Return the root
+    /// Compute the weights from the rows learned, with the regularisation γ = `gamma`, multiplied by the
+    /// [effective number of rows](Self::effective_rows). Continue in [`Phase::Predicting`]. Return the root
     /// mean squared error over those rows, in the target's units. `c³/2` multiply-adds, in `f32` `c³` after
-    /// 2¹⁵ rows. Rows can be learned afterwards; they count from the next solution on. In `f32` weights and
-    /// error are those of `f64` up to rounding, however many rows were learned ([`learn`](Self::learn)).
+    /// 2¹⁵ rows. Rows learned afterwards count from the next solution on. In `f32` weights and error are
+    /// those of `f64` up to rounding, however many rows were learned ([`learn`](Self::learn)).
     ///
-    /// [`choose_gamma`](Self::choose_gamma) chooses γ. The variances of [`assess`](Self::assess) are to be
-    /// relied on at that γ: far below it they are too large, while the errors of predictions may be the same.
+    /// [`choose_gamma`](Self::choose_gamma) chooses γ. The variances of [`assess`](Self::assess) are
+    /// calibrated at that γ: far below it they are too large, even where predictions are as accurate.
     ///
     /// # Errors
     /// [`Error::Phase`], and those of [`RidgeRegression::solve`]: the weights are as before.

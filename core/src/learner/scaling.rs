@@ -53,8 +53,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         Ok(())
     }
 
-    /// Whether a column is constant over the rows measured, while the scaling is measured: features by their
-    /// number, and the target as `D`. Afterwards, whether a feature was.
+    /// Whether a column is constant over the rows measured so far. Features are numbered from 0, and the
+    /// target is column `D`. Once the scaling is frozen: whether a feature was constant.
     pub fn is_constant(&self, column: usize) -> bool {
         let Status { phase, scaled, target_mean, target_scale, .. } = self.status;
         let (mean, scale) = match (self.means.get(column), self.scales.get(column)) {
@@ -66,12 +66,12 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         if phase == Phase::Scaling { constant(scale, count, mean) } else { scale == T::ZERO }
     }
 
-    /// End the scaling: it does not change any more. Go on with [`Phase::Selecting`].
+    /// Stop measuring and fix the scaling. Continue in [`Phase::Selecting`].
     ///
     /// # Errors
     /// [`Error::Phase`], [`Error::Empty`] where no row was measured, and [`Error::Constant`] with the first
     /// feature that is constant, or with `D` for the target ([constant features](Self#constant-features)):
-    /// measuring can go on then.
+    /// measuring can continue.
     ///
     /// ```
     /// use dpp_nystrom_core::{Error, Learner, Phase, kernel::Gaussian};
@@ -90,10 +90,10 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         self.freeze_scaling_allowing(&[])
     }
 
-    /// [`freeze_scaling`](Self::freeze_scaling), where these columns may be constant: features by their
-    /// number, and the target as `D`. A target that is constant is learned in its own units, as if its
-    /// deviation were 1. That is also for a learner without a target, of which only the
-    /// [`residual`](Self::residual) is asked.
+    /// [`freeze_scaling`](Self::freeze_scaling), accepting these columns as constant: features by their
+    /// number from 0, and the target as `D`. A target that is constant is learned in its own units, as if its
+    /// deviation were 1. This also serves a learner without a target, of which only the
+    /// [`residual`](Self::residual) is used.
     ///
     /// # Errors
     /// Those of [`freeze_scaling`](Self::freeze_scaling), and [`Error::Constant`] (of column 0) where all

@@ -77,10 +77,10 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     pub const STATE: usize = state_bytes::<T>(C, D);
 
     /// Write the state, in any phase, to the start of `bytes` and return its length, at most
-    /// [`STATE`](Self::STATE). What was learned is [settled](RidgeRegression::settle), so that the learner
-    /// goes on bit for bit as the one that reads the state. After 2¹⁵ rows in `f32`, and after
+    /// [`STATE`](Self::STATE). The regression is [settled](RidgeRegression::settle), so that this learner and
+    /// one that reads the state continue identically, bit for bit. After 2¹⁵ rows in `f32`, and after
     /// [`forget`](Self::forget), settling rounds: both then differ by rounding from a learner that was never
-    /// saved. `generator` are 16 bytes that the reader gets back: the state of the random generator.
+    /// saved. `generator` is 16 bytes that reading returns: the state of the random generator.
     ///
     /// # Errors
     /// [`Error::Capacity`]; nothing is written then.
@@ -166,9 +166,9 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         })
     }
 
-    /// Read a state that [`write_state`](Self::write_state) wrote, and go on with it. Return the generator's
-    /// bytes. The present state is replaced. All that follows is the same bit for bit, but variances: there
-    /// are none until [`solve`](Self::solve).
+    /// Read a state that [`write_state`](Self::write_state) wrote, and continue from it. Return the
+    /// generator's bytes. The present state is replaced. All later results are the same bit for bit, except
+    /// that there are no variances until [`solve`](Self::solve).
     ///
     /// # Errors
     /// [`Error::SavedBytes`] with the problem, and [`Error::ForeignState`] for a state without landmarks that

@@ -1,7 +1,8 @@
-//! What a model knows of its own predictions: how far a row is from the landmarks, the variance, and when
-//! both are unusual.
+//! The reliability of a model's predictions: the distance of a row from the landmarks, the variance, and the
+//! limits beyond which both are unusual.
 //!
-//! A prediction is `φ(x)ᵀβ`, whatever `x` is. Three numbers say how much it is worth, from the cheapest on:
+//! A model predicts for any `x`. Three numbers measure how reliable the prediction is, in the order of their
+//! cost:
 //!
 //! | number | of a landmark | far from all | needs | cost |
 //! | --- | --- | --- | --- | --- |
@@ -21,7 +22,7 @@ use crate::memory::rows_of;
 use crate::nystrom::left;
 use crate::scalar::{Scalar, dot};
 
-/// A prediction, and how far it can be relied on.
+/// A prediction and its reliability.
 ///
 /// ```
 /// use dpp_nystrom_core::{Model, Parts, Scaling, kernel::Gaussian};
@@ -53,7 +54,7 @@ pub struct Assessment<T> {
     pub variance: Option<T>,
 }
 
-/// How many of the rows that a regression did not see are beyond a limit.
+/// The fraction of rows beyond a limit, among rows that the regression did not see.
 ///
 /// ```
 /// use dpp_nystrom_core::{Limits, Model, Parts, Rarity, Scaling, kernel::Gaussian};
@@ -80,8 +81,8 @@ pub enum Rarity {
     Hundredth,
 }
 
-/// What is usual, learned at training time: the range of the target, and quantiles of an [`Assessment`] on
-/// rows that the regression did not see. `dpp-nystrom` measures it.
+/// Typical ranges, measured at training time: the range of the target, and quantiles of an [`Assessment`] on
+/// rows that the regression did not see. `dpp-nystrom` measures them.
 ///
 /// ```
 /// use dpp_nystrom_core::{Limits, include_model};
@@ -104,7 +105,7 @@ pub struct Limits<T> {
 }
 
 impl<T: Scalar> Limits<T> {
-    /// Return the value, or the end of the training range that it is beyond.
+    /// Return the value, clamped to the range of the training targets.
     ///
     /// ```
     /// use dpp_nystrom_core::Limits;
@@ -123,8 +124,8 @@ impl<T: Scalar> Limits<T> {
         }
     }
 
-    /// Whether the distance or the residual of a row is beyond this limit: fewer than twice as many rows as
-    /// it says, if they are like those of the training.
+    /// Whether the distance or the residual of a row is beyond its limit. Among rows like those of training,
+    /// this holds for less than twice the stated fraction.
     ///
     /// ```
     /// use dpp_nystrom_core::{Limits, Model, Parts, Rarity, Scaling, kernel::Gaussian};
@@ -157,8 +158,8 @@ impl<T: Scalar> Limits<T> {
     }
 }
 
-/// What residuals and variances need: two triangles by rows (row i has i + 1 numbers), in the order of the
-/// landmarks.
+/// The two triangles from which residuals and variances are computed, by rows (row i has i + 1 numbers), in
+/// the order of the landmarks.
 ///
 /// ```
 /// use dpp_nystrom_core::{Assessor, Error, Model, Parts, Scaling, Solved, Uncertainty, kernel::Gaussian};
@@ -210,8 +211,8 @@ fn packed<T: Copy>(triangle: &[T]) -> impl Iterator<Item = (&[T], T)> {
     })
 }
 
-/// A model that says how far its predictions can be relied on. The model alone can say how far the nearest
-/// landmark is ([`Model::assess`]).
+/// A model with what is needed to measure the reliability of its predictions. The distance to the nearest
+/// landmark needs the model alone ([`Model::assess`]).
 ///
 /// ```
 /// use dpp_nystrom_core::{Assessor, Limits, Model, Parts, Rarity, Scaling, Solved, Uncertainty};
@@ -247,8 +248,8 @@ pub struct Assessor<'a, T, K> {
 }
 
 impl<'a, T: Scalar, K: Kernel<T> + Copy> Assessor<'a, T, K> {
-    /// Create it from a model and what was measured at training time. Constant: in a static, triangles of
-    /// another number of landmarks do not compile.
+    /// Create the assessor from a model and the measurements at training time. Constant: in a static,
+    /// triangles of another number of landmarks do not compile.
     ///
     /// # Errors
     /// [`Error::Length`] unless both triangles have `c(c + 1)/2` numbers.
@@ -279,7 +280,7 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Assessor<'a, T, K> {
         self.limits.as_ref()
     }
 
-    /// Predict a raw row and say how far the prediction can be relied on. The prediction is that of
+    /// Predict a raw row and measure how reliable the prediction is. The prediction is that of
     /// [`Model::predict`], bit for bit. `room` is scratch: the model's [`width`](Model::width), and a number
     /// per landmark for residual and variance.
     ///

@@ -347,8 +347,8 @@ impl Limits<f32> {
 }
 
 impl<'a> Assessor<'a, f32, ChosenKernel<f32>> {
-    /// Use the model in these bytes, in place, with what they hold besides it: [`Model::from_bytes`]. Of
-    /// several outputs it assesses the first.
+    /// Use the model in these bytes in place, as [`Model::from_bytes`] does, with its limits and its
+    /// uncertainty. Of several outputs it assesses the first.
     ///
     /// # Errors
     /// [`Error::ModelBytes`] with the problem.

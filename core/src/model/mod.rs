@@ -55,9 +55,9 @@ use crate::scalar::Scalar;
 pub struct Parts<'a, T> {
     /// The features' means.
     pub means: &'a [T],
-    /// What their differences from the means are multiplied by: one number a feature, or a map.
+    /// The scaling of the differences from the means: one factor per feature, or a map.
     pub scaling: Scaling<'a, T>,
-    /// The landmarks' coordinates after it, one landmark after the other.
+    /// The landmarks' scaled coordinates, one landmark after the other.
     pub landmarks: &'a [T],
     /// A weight for each landmark.
     pub weights: &'a [T],
@@ -149,7 +149,7 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         self.means
     }
 
-    /// Return what the features, less their means, are multiplied by.
+    /// Return the scaling that is applied to the features after their means are subtracted.
     pub const fn scaling(&self) -> Scaling<'a, T> {
         self.scaling
     }
@@ -164,8 +164,8 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
         self.target_scale
     }
 
-    /// Return this model with other weights of the kernel: those that a device has learned on its landmarks,
-    /// from [`crate::Nystrom::kernel_weights`]. Predictions remain in the target's units.
+    /// Return this model with other weights of the kernel: for example those that a device has learned on its
+    /// landmarks, from [`crate::Nystrom::kernel_weights`]. Predictions remain in the target's units.
     ///
     /// ```
     /// use dpp_nystrom_core::{Model, Parts, Scaling, kernel::Gaussian};
@@ -296,12 +296,12 @@ impl<'a, T: Scalar, K: Kernel<T> + Copy> Model<'a, T, K> {
     }
 
     /// [`predict`](Self::predict), with the distance to the nearest landmark: `c` times
-    /// [`width`](Self::width) multiply-adds more. Residual and variance are none: [`Assessor`] has them.
-    /// `room` begins with the standardised row afterwards.
+    /// [`width`](Self::width) multiply-adds more. Residual and variance are `None`: [`Assessor`] computes
+    /// them. `room` begins with the standardised row afterwards.
     ///
     /// A prediction ignores features that were constant in training, whose scale is 0. Where one has another
     /// value, by more than `16 ε` of it, the row is like none of the training, and the distance is infinite.
-    /// Of the features of a map it is not known whether they were constant.
+    /// With a map it is not known which features were constant.
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict).

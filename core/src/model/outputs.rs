@@ -7,8 +7,8 @@
 //!
 //! One output for each class, learned on 1 for a row of the class and 0 for another (one against the rest, by
 //! least squares). An output then estimates the probability of the class, and the estimates sum to 1, up to
-//! what the regularisation leaves. With -1 in place of 0 the largest output is the same, and the margin twice
-//! as large; but it is no difference of probabilities.
+//! what the regularisation leaves. Targets of -1 instead of 0 give the same classes, and margins twice as
+//! large, which are not differences of probabilities.
 
 use super::Model;
 use crate::error::Error;
@@ -16,7 +16,7 @@ use crate::kernel::Kernel;
 use crate::memory::{check_length, rows_of};
 use crate::scalar::Scalar;
 
-/// The outputs after the first: their weights, of the type `W`, and what makes raw units of them.
+/// The outputs after the first: their weights, of the type `W`, and their conversion to raw units.
 ///
 /// ```
 /// use dpp_nystrom_core::{Error, Further, Model, Outputs, Parts, Scaling, kernel::Gaussian};
@@ -140,8 +140,8 @@ pub struct Outputs<'a, T, K> {
 }
 
 impl<'a, T: Scalar, K: Kernel<T> + Copy> Outputs<'a, T, K> {
-    /// Create it from the model of the first output, and the others. Constant: in a static, inconsistent
-    /// parts do not compile.
+    /// Create the outputs from the model of the first one, and the others. Constant: in a static,
+    /// inconsistent parts do not compile.
     ///
     /// # Errors
     /// [`Error::Length`] unless each output has a mean, a scale and a weight for each landmark.

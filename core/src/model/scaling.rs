@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::memory::rows_of;
 use crate::scalar::Scalar;
 
-/// What the features of a row, less their means, are multiplied by.
+/// The scaling of a row's features after their means are subtracted.
 ///
 /// ```
 /// use dpp_nystrom_core::{Model, Parts, Scaling, kernel::Gaussian};

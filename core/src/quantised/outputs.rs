@@ -27,8 +27,8 @@ pub struct QuantisedOutputs<'a, L> {
 }
 
 impl<'a, L: Level> QuantisedOutputs<'a, L> {
-    /// Create it from the model of the first output, and the others; a scale is in the target's units per
-    /// unit of the sum. Constant: in a static, inconsistent parts do not compile.
+    /// Create the outputs from the model of the first one, and the others; a scale is in the target's units
+    /// per unit of the sum. Constant: in a static, inconsistent parts do not compile.
     ///
     /// # Errors
     /// [`Error::Length`] unless each output has a mean, a scale and a weight for each landmark,

@@ -46,7 +46,7 @@ pub const fn stream_state_bytes<T>(c: usize, d: usize) -> usize {
 
 impl<T: Scalar, K: Kernel<T>> StreamChain<'_, T, K> {
     /// Write the state to the start of `bytes` and return its length, at most [`stream_state_bytes`].
-    /// `generator` are 16 bytes that the reader gets back: the state of the random generator.
+    /// `generator` is 16 bytes that reading returns: the state of the random generator.
     ///
     /// # Errors
     /// [`Error::Capacity`]; nothing is written then.
@@ -94,8 +94,8 @@ impl<T: Scalar, K: Kernel<T>> StreamChain<'_, T, K> {
         })
     }
 
-    /// Read a state that [`write_state`](Self::write_state) wrote and go on with it. Return the generator's
-    /// bytes. The present landmarks are replaced.
+    /// Read a state that [`write_state`](Self::write_state) wrote, and continue from it. Return the
+    /// generator's bytes. The present landmarks are replaced.
     ///
     /// # Errors
     /// [`Error::SavedBytes`] with the problem, [`BytesProblem::Malformed`] for other numbers of features or
