@@ -76,16 +76,39 @@ impl Error {
     }
 
     /// Create the error of a parameter that is not in the range `1..=most`.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Error, ErrorKind};
+    ///
+    /// let error = Error::out_of_range("rank", 9, 4);
+    /// assert_eq!((error.kind(), error.subject()), (ErrorKind::Argument, Some("rank")));
+    /// ```
     pub fn out_of_range(option: &'static str, value: usize, most: usize) -> Self {
         Self(Cause::OutOfRange { option, value, most })
     }
 
     /// Create the error of a file that cannot be opened for reading.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Error, ErrorKind};
+    /// use std::io;
+    ///
+    /// let error = Error::open("rows.csv", io::ErrorKind::PermissionDenied.into());
+    /// assert_eq!((error.kind(), error.io()), (ErrorKind::File, Some(io::ErrorKind::PermissionDenied)));
+    /// ```
     pub fn open(path: impl Into<PathBuf>, source: io::Error) -> Self {
         TableError::new(path, TableProblem::Open(source)).into()
     }
 
     /// Create the error of a file that cannot be written; `-` is standard output.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Error, ErrorKind};
+    /// use std::io;
+    ///
+    /// let error = Error::write("model.dpp", io::ErrorKind::StorageFull.into());
+    /// assert_eq!((error.kind(), error.path()), (ErrorKind::File, Some("model.dpp".as_ref())));
+    /// ```
     pub fn write(path: impl Into<PathBuf>, source: io::Error) -> Self {
         Self(Cause::Write { path: path.into(), source })
     }

@@ -35,6 +35,18 @@ pub struct KernelRidge;
 
 impl KernelRidge {
     /// Configure a regression on the features of a map, with the map's precision and seed.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+    ///
+    /// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+    /// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+    /// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+    /// let map = Nystroem::params(8).fit(&data)?;
+    /// let model = KernelRidge::params(&map).fit(&data)?;
+    /// assert_eq!(model.landmarks(), map.rank());
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn params<K>(map: &Nystroem<K>) -> KernelRidgeParams<'_, K> {
         let (precision, seed) = (map.settings.precision, map.settings.seed);
         KernelRidgeParams { map, ridge: Ridge::CrossValidated, precision, seed }

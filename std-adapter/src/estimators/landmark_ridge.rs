@@ -79,6 +79,15 @@ impl LandmarkRidge {
     ///
     /// # Errors
     /// Those of [`pipeline::fit`](fit).
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, ErrorKind, LandmarkRidge};
+    ///
+    /// let x = [0.0, 1.0, 2.0];
+    /// let without_target = Dataset::from_rows(&x, 1)?;
+    /// assert_eq!(LandmarkRidge::default().fit(&without_target).unwrap_err().kind(), ErrorKind::Data);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn fit(&self, data: &Dataset<'_>) -> Result<Model, Error> {
         self.fit_observed(data, &NoObserver).map(|fitted| fitted.model)
     }

@@ -462,6 +462,16 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     ///
     /// # Errors
     /// Those of [`transform`](Self::transform).
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, Nystroem, Scale, selectors::Given};
+    ///
+    /// let x = [0.0, 1.0, 2.0, 5.0];
+    /// let params = Nystroem::params(2).selector(Given::new([0, 3])).scale(Scale::None);
+    /// let map = params.fit(&Dataset::from_rows(&x, 1)?)?;
+    /// assert_eq!(map.transform_scaled(&x)?, map.transform(&x)?); // rows that are not scaled
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn transform_scaled(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
         self.transform_by(rows, self.columns.width(), |scaled, row| row.copy_from_slice(scaled))
     }

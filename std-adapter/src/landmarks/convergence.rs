@@ -59,6 +59,12 @@ pub fn autocorrelation_time(parts: &[&[f64]]) -> Option<f64> {
 }
 
 /// Return the third and the fourth quarter of a record: what is left after burn-in, for split R̂.
+///
+/// ```
+/// use dpp_nystrom::landmarks::convergence::quarters;
+///
+/// assert_eq!(quarters(&[9.0, 5.0, 1.0, 2.0]), [&[1.0][..], &[2.0][..]]); // without the burn-in
+/// ```
 pub fn quarters(record: &[f64]) -> [&[f64]; 2] {
     let (_, later) = record.split_at(record.len() / 2);
     let (third, fourth) = later.split_at(later.len() / 2);

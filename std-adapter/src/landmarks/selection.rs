@@ -81,6 +81,13 @@ impl Selection {
     }
 
     /// Return a selection of rows with this log-determinant.
+    ///
+    /// ```
+    /// use dpp_nystrom::landmarks::Selection;
+    ///
+    /// let selection = Selection::rows(vec![14, 3], -0.5);
+    /// assert_eq!((selection.landmarks.rows(), selection.log_det), (Some(&[3, 14][..]), -0.5));
+    /// ```
     pub fn rows(mut rows: Vec<usize>, log_det: f64) -> Self {
         rows.sort_unstable();
         Self::new(LandmarkSet::Indices(rows), log_det)

@@ -26,6 +26,13 @@ pub(crate) fn log_elementary_symmetric(values: &[f64], degree: usize) -> Vec<f64
 
 /// Return `E tr(K - K̃) = (c + 1) e_{c+1}(K) / e_c(K)` over the c-DPP, from the eigenvalues of `K`; none if
 /// `e_c = 0`, since there is no c-DPP of more landmarks than the rank of `K`. `O(N c)`.
+///
+/// ```
+/// use dpp_nystrom::landmarks::expected_trace_error;
+///
+/// // 2 e₂/e₁ = 2 · (3 · 1)/(3 + 1).
+/// assert!(expected_trace_error(&[3.0, 1.0], 1).is_some_and(|error| (error - 1.5).abs() < 1e-12));
+/// ```
 pub fn expected_trace_error(eigenvalues: &[f64], c: usize) -> Option<f64> {
     let logs = log_elementary_symmetric(eigenvalues, c + 1);
     (logs[c] > f64::NEG_INFINITY).then(|| (c + 1) as f64 * (logs[c + 1] - logs[c]).exp())

@@ -17,6 +17,19 @@ impl Model {
     /// # Errors
     /// Those of [`predict`](Self::predict), `ErrorKind::Unsupported`, and `ErrorKind::Landmarks` if the
     /// landmarks depend on each other in double precision.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+    ///
+    /// let x: Vec<f64> = (0..200).map(|i| f64::from(i) / 20.0).collect();
+    /// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+    /// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+    /// let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+    /// let [near, far] = model.assess(&[2.0, 500.0])?[..] else { panic!("two rows") };
+    /// assert!(near.nearest < 1.0 && far.nearest > 10.0); // in standard deviations
+    /// assert!(near.residual < Some(0.1) && far.residual > Some(0.9));
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn assess(&self, rows: &[f64]) -> Result<Vec<Assessment<f64>>, Error> {
         if self.outputs() > 1 {
             return Err(Error(Cause::SeveralTargets { what: "an assessment of predictions" }));
@@ -72,6 +85,18 @@ impl Model {
 
     /// Return the predictions, each no further than the range of the targets that the model was trained on.
     /// All are returned as they are if it has no [`Confidence`](crate::model::Confidence).
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+    ///
+    /// let x: Vec<f64> = (0..200).map(|i| f64::from(i) / 20.0).collect();
+    /// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+    /// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+    /// let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+    /// let clamped = model.clamp(vec![-7.0, 0.5]);
+    /// assert!(clamped[0] >= -1.0 && clamped[1] == 0.5); // targets were in [-1, 1]
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn clamp(&self, mut predictions: Vec<f64>) -> Vec<f64> {
         if let Some(confidence) = &self.confidence {
             let limits = confidence.limits();

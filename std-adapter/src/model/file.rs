@@ -99,6 +99,20 @@ impl Model {
     ///
     /// # Errors
     /// `ErrorKind::File`.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, ErrorKind, KernelRidge, Model, Nystroem};
+    ///
+    /// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+    /// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+    /// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+    /// let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+    /// let folder = tempfile::tempdir()?;
+    /// model.save(folder.path().join("waves.dpp"))?;
+    /// assert_eq!(Model::load(folder.path().join("waves.dpp"))?, model);
+    /// assert_eq!(model.save(folder.path().join("no/waves.dpp")).unwrap_err().kind(), ErrorKind::File);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         Ok(write_whole(path.as_ref(), |file| self.write(file))?)
     }
@@ -133,6 +147,12 @@ impl Model {
     ///
     /// # Errors
     /// `ErrorKind::Format`.
+    ///
+    /// ```
+    /// use dpp_nystrom::{ErrorKind, Model};
+    ///
+    /// assert_eq!(Model::from_bytes(b"no model").unwrap_err().kind(), ErrorKind::Format);
+    /// ```
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Self, Error> {
         let read = Self::read(&mut bytes).unwrap_or(Err(ModelProblem::Truncated));
         read.map_err(|problem| Error(Cause::ModelBytes(problem)))

@@ -210,6 +210,17 @@ impl Model {
     }
 
     /// Return the target of each output.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+    ///
+    /// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+    /// let y: Vec<f64> = x.iter().flat_map(|x| [x.sin(), x.cos()]).collect();
+    /// let data = Dataset::from_rows(&x, 1)?.with_targets(&y, &["sine", "cosine"])?;
+    /// let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+    /// assert!(model.targets().map(|target| target.name).eq(["sine", "cosine"]));
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn targets(&self) -> impl Iterator<Item = TargetColumn> {
         let (name, mean, deviation) = (self.target_name.clone(), self.target_mean, self.target_deviation);
         let further = self.further.iter().map(|output| output.target.clone());
@@ -299,6 +310,22 @@ impl Model {
     ///
     /// # Errors
     /// `ErrorKind::Argument` for another number of features; those of [`predict`](Self::predict).
+    ///
+    /// ```
+    /// use dpp_nystrom::data::table::{self, Target};
+    /// use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("new.csv");
+    /// std::fs::write(&path, "time\n2\n5\n")?;
+    /// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+    /// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+    /// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+    /// let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+    /// let table = table::read(&path, &Target::None)?;
+    /// assert_eq!(model.predict_table(&table)?, model.predict(&[2.0, 5.0])?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn predict_table(&self, table: &Table) -> Result<Vec<f64>, Error> {
         check_length("features", self.feature_names.len(), table.dim)?;
         self.predict(&table.features)

@@ -183,6 +183,22 @@ pub fn flash_bytes(
 /// # Errors
 /// `ErrorKind::Argument` if none fits; `ErrorKind::Data` for fewer than 50 rows; those of
 /// [`fit`](super::fit).
+///
+/// ```
+/// use dpp_nystrom::kernel::KernelKind;
+/// use dpp_nystrom::pipeline::{FlashParams, fit_in_flash};
+/// use dpp_nystrom::{Dataset, Ridge, Scale, observer::NoObserver, selectors::Greedy};
+///
+/// let x: Vec<f64> = (0..60).map(|i| f64::from(i) / 6.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// let source = data.source(Scale::Standard)?;
+/// let (kernel, ridge) = (KernelKind::Gaussian, Ridge::CrossValidated);
+/// let params = FlashParams { bytes: 640, kernel, selector: &Greedy, ridge, seed: 0 };
+/// let chosen = fit_in_flash(source.as_rows(), &params, &NoObserver)?.chosen;
+/// assert!(chosen.bytes <= 640 && chosen.nrmse < 0.2);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 pub fn fit_in_flash<'s>(
     source: &'s dyn RowSource,
     params: &FlashParams<'_>,

@@ -11,14 +11,15 @@ use crate::regression::rows::split::LeftOut;
 ///
 /// ```
 /// use dpp_nystrom::pipeline::{Landmarks, Params, weak_columns};
-/// use dpp_nystrom::{Dataset, Scale, kernel::KernelParams, observer::NoObserver};
+/// use dpp_nystrom::{Dataset, Gaussian, Scale, Sigma, kernel::KernelParams, observer::NoObserver};
 ///
 /// let x: Vec<f64> = (0..400).flat_map(|row| [f64::from(row % 20) / 2.0, f64::from(row / 20)]).collect();
 /// let y: Vec<f64> = x.chunks(2).map(|row| row[0].sin()).collect(); // of the first feature alone
 /// let data = Dataset::from_rows(&x, 2)?.with_target(&y)?.with_names(&["used", "unused"], "y")?;
 /// let source = data.source(Scale::Standard)?;
 /// let rows = source.as_rows().as_prepared().expect("rows in memory");
-/// let params = Params { landmarks: Landmarks::Count(20), kernel: KernelParams::default(), ..Params::default() };
+/// let kernel = KernelParams::from(Gaussian::new(Sigma::Median(0.5)));
+/// let params = Params { landmarks: Landmarks::Count(10), kernel, ..Params::default() };
 /// let Ok(weak) = weak_columns(rows, &params, 0.05, &NoObserver)? else { panic!("a weak column") };
 /// assert!(weak.columns[0].column == "unused" && weak.can_go());
 /// # Ok::<(), dpp_nystrom::Error>(())

@@ -214,6 +214,27 @@ impl FitSpec {
     ///
     /// # Errors
     /// `ErrorKind::Memory`.
+    ///
+    /// ```
+    /// use dpp_nystrom::data::Scaler;
+    /// use dpp_nystrom::kernel::{KernelKind, KernelSpec};
+    /// use dpp_nystrom::regression::FitSpec;
+    ///
+    /// let spec = FitSpec {
+    ///     feature_names: vec!["celsius".into()],
+    ///     target_name: "hours".into(),
+    ///     scaler: Scaler { means: vec![20.0], deviations: vec![2.0], map: None },
+    ///     target_scaler: Scaler { means: vec![5.0], deviations: vec![1.5], map: None },
+    ///     landmarks: vec![-1.0, 0.5],
+    ///     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 0.5 },
+    ///     folds: 10,
+    ///     seed: 0,
+    /// };
+    /// let bytes = spec.to_bytes()?;
+    /// assert_eq!(FitSpec::from_bytes(&bytes)?, spec);
+    /// assert!(FitSpec::from_bytes(&bytes[1..]).is_err());
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let memory = |_| Error(Cause::Memory { bytes: size_of_val(self.landmarks.as_slice()) });
         let mut bytes = postcard::to_allocvec(self).map_err(memory)?;

@@ -59,6 +59,13 @@ impl fmt::Display for Ridge {
 }
 
 /// Return the ridges tried in cross-validation: 10⁻¹⁰ to 10⁻¹ in half powers of ten.
+///
+/// ```
+/// use dpp_nystrom::regression::ridge_grid;
+///
+/// let grid: Vec<f64> = ridge_grid().collect();
+/// assert_eq!(grid.len(), 19); // 10⁻¹⁰ to 10⁻¹
+/// ```
 pub fn ridge_grid() -> impl Iterator<Item = f64> {
     (-20..=-2).map(|half| 10.0_f64.powf(f64::from(half) / 2.0))
 }

@@ -7,6 +7,16 @@ use crate::observer::Observer;
 use crate::regression::{rows::folds::Deal, rows::input::Input, solve::regress::cross_validate};
 
 /// Return the fold of each row, one of [`FOLDS`](crate::regression::FOLDS).
+///
+/// ```
+/// use dpp_nystrom::{Dataset, Scale, regression::folds_of};
+///
+/// let x: Vec<f64> = (0..200).map(f64::from).collect();
+/// let data = Dataset::from_rows(&x, 1)?;
+/// let folds = folds_of(data.source(Scale::Standard)?.as_rows(), 0);
+/// assert!((0..10).all(|fold| folds.iter().filter(|&&other| other == fold).count() == 20));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 pub fn folds_of(source: &dyn RowSource, seed: u64) -> Vec<u8> {
     Deal::of(source).folds(source.len(), seed).collect()
 }

@@ -446,6 +446,23 @@ impl Store {
     ///
     /// # Errors
     /// As [`verify`](Self::verify), and the errors of `receive`.
+    ///
+    /// ```
+    /// use dpp_nystrom::data::{store::convert, table::Target};
+    /// use dpp_nystrom::{Error, kernel::Precision, observer::NoObserver};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let [text, rows] = ["houses.csv", "houses.rows"].map(|name| folder.path().join(name));
+    /// std::fs::write(&text, "rooms,price\n3,210\n5,350\n")?;
+    /// let store = convert(&text, &Target::Last, Precision::F64, &rows, &NoObserver)?;
+    /// let mut rooms = 0.0;
+    /// store.read_blocks(|block| {
+    ///     rooms += block.features.iter().sum::<f64>();
+    ///     Ok::<(), Error>(())
+    /// })?;
+    /// assert_eq!(rooms, 8.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn read_blocks<E: From<Error>>(
         &self,
         mut receive: impl FnMut(Table) -> Result<(), E>,

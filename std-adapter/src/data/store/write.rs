@@ -66,6 +66,19 @@ pub fn convert(
 ///
 /// # Errors
 /// Those of [`convert`].
+///
+/// ```
+/// use dpp_nystrom::data::{store::convert_with, table::{Missing, Options}};
+/// use dpp_nystrom::{kernel::Precision, observer::NoObserver};
+///
+/// let folder = tempfile::tempdir()?;
+/// let [text, rows] = ["houses.csv", "houses.rows"].map(|name| folder.path().join(name));
+/// std::fs::write(&text, "rooms,price\n3,210\n,300\n5,350\n")?;
+/// let options = Options { missing: Missing::Drop, ..Options::default() };
+/// let (store, remarks) = convert_with(&text, &options, Precision::F64, &rows, &NoObserver)?;
+/// assert_eq!((store.len(), &remarks.dropped[..]), (2, &[1][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn convert_with(
     data: &Path,
     options: &Options,

@@ -96,6 +96,15 @@ pub(crate) fn push(landmarks: &mut Landmarks<'_, f64, AnyGround<'_>>, row: usize
 ///
 /// # Errors
 /// `ErrorKind::Landmarks` with [`CoreError::NotFinite`] for a weight that is not finite.
+///
+/// ```
+/// use dpp_nystrom::{core::Random, landmarks::draw_row};
+///
+/// let mut random = Random::seeded(7);
+/// assert_eq!(draw_row(&[0.0, 2.5, 0.0], &mut random)?, Some(1));
+/// assert_eq!(draw_row(&[0.0; 3], &mut random)?, None);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 pub fn draw_row(weights: &[f64], random: &mut Random) -> Result<Option<usize>, Error> {
     if let Some(row) = weights.iter().position(|weight| !weight.is_finite()) {
         return Err(Error::landmarks(CoreError::NotFinite { row, column: row }));

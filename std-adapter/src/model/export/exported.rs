@@ -89,6 +89,20 @@ impl Exported {
     /// # Errors
     /// `ErrorKind::Export` if a value is out of range or the model cannot be quantised, and for a model of
     /// several outputs, which a [`Bundle`](crate::model::export::Bundle) takes.
+    ///
+    /// ```
+    /// use dpp_nystrom::model::export::Exported;
+    /// use dpp_nystrom::{Dataset, ErrorKind, KernelRidge, Nystroem};
+    ///
+    /// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+    /// let y: Vec<f64> = x.iter().flat_map(|x| [x.sin(), x.cos()]).collect();
+    /// let data = Dataset::from_rows(&x, 1)?.with_targets(&y, &["sine", "cosine"])?;
+    /// let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+    /// assert_eq!(Exported::of(&model, None).unwrap_err().kind(), ErrorKind::Export); // two outputs
+    /// let cosine = Exported::of(&model.each_output()[1], None)?;
+    /// assert_eq!((cosine.landmarks(), cosine.features()), (model.landmarks(), 1));
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn of(model: &Model, quantise: Option<Bits>) -> Result<Self, Error> {
         let exported = Self(match quantise {
             _ if model.outputs() > 1 => return Err(ExportProblem::Several.into()),

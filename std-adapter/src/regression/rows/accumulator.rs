@@ -82,6 +82,19 @@ impl<T: Scalar> Accumulator<T> {
 
     /// Return the sums as those of at most this many rows, each row weighted alike: `R` and `Qᵀy` times `√w`,
     /// the residual sum of squares times `w`.
+    ///
+    /// ```
+    /// use dpp_nystrom::regression::Accumulator;
+    ///
+    /// let mut sums = Accumulator::<f64>::empty(1)?;
+    /// for _ in 0..4 {
+    ///     sums.add(&[1.0], 3.0)?;
+    /// }
+    /// let limited = sums.counting_as(1);
+    /// assert_eq!(limited.rows(), 1);
+    /// assert!((sums.values()[0] / limited.values()[0] - 2.0).abs() < 1e-12); // √(1/4) of the triangle
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn counting_as(&self, rows: u64) -> Self {
         if rows >= self.rows {
             return self.clone();
