@@ -107,6 +107,19 @@ impl KernelRidgeParams<'_, dpp_nystrom_core::kernel::ChosenKernel<f64>> {
     ///
     /// # Errors
     /// Those of [`fit`](Self::fit), `ErrorKind::Cancelled`.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, Gaussian, LandmarkRidge, Ridge, Sigma, observer::NoObserver};
+    ///
+    /// let x: Vec<f64> = (0..200).map(|i| f64::from(i) / 20.0).collect();
+    /// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+    /// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+    /// let settings = LandmarkRidge::default().landmarks(12).kernel(Gaussian::new(Sigma::Median(0.5)));
+    /// let fitted = settings.ridge(Ridge::CrossValidated).fit_observed(&data, &NoObserver)?;
+    /// assert!(fitted.validation_nrmse.is_some_and(|error| error < 0.05));
+    /// assert_eq!(fitted.model.landmarks() + fitted.dependent, 12);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
     pub fn fit_observed(&self, data: &Dataset<'_>, observer: &dyn Observer) -> Result<Fitted, Error> {
         let (Input::Points { all, .. }, Some(kernel)) = (&self.map.input, self.map.spec) else {
             let problem = "a model of a kernel matrix cannot be saved".to_owned();

@@ -11,6 +11,20 @@ use dpp_nystrom_core::Error as CoreError;
 const USUAL: usize = 100;
 
 /// The landmarks to select.
+///
+/// ```
+/// use dpp_nystrom::pipeline::{Landmarks, Params, select};
+/// use dpp_nystrom::{Dataset, Scale, kernel::KernelParams, observer::NoObserver};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// let data = Dataset::from_rows(&x, 1)?;
+/// let source = data.source(Scale::Standard)?;
+/// let landmarks = Landmarks::Rows(vec![10, 50, 90]);
+/// let params = Params { landmarks, kernel: KernelParams::default(), ..Params::default() };
+/// let selected = select(source.as_rows(), &params, &NoObserver)?;
+/// assert_eq!(selected.selection.landmarks.rows(), Some(&[10, 50, 90][..]));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Landmarks {
     /// The usual number: that of [`with_usual`].
@@ -30,6 +44,25 @@ pub enum Landmarks {
 /// The parameters of a pipeline. The default is what happens when nothing is said, on the command line, in
 /// Python and in [`LandmarkRidge`](crate::LandmarkRidge): the usual number of landmarks, selected by
 /// [`Auto`], under [`KernelParams::usual`], with a cross-validated ridge.
+///
+/// ```
+/// use dpp_nystrom::kernel::{KernelKind, KernelParams, Metric, Precision};
+/// use dpp_nystrom::pipeline::{Landmarks, Params};
+/// use dpp_nystrom::{Ridge, Sigma, selectors::Refined};
+///
+/// let usual = Params::default();
+/// assert_eq!((usual.landmarks, usual.kernel.metric), (Landmarks::Usual, Metric::Auto));
+/// let refined = Refined::default();
+/// let params = Params {
+///     kernel: KernelParams::new(KernelKind::Matern52, Sigma::CrossValidated),
+///     landmarks: Landmarks::Count(200),
+///     selector: &refined,
+///     ridge: Ridge::LeaveOneOut,
+///     precision: Precision::F32,
+///     seed: 7,
+/// };
+/// assert_eq!(params.kernel.metric, Metric::One);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Params<'a> {
     /// The kernel, and how its bandwidth is chosen.

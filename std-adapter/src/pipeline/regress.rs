@@ -26,6 +26,21 @@ use std::time::Instant;
 ///
 /// # Errors
 /// Those of [`select`] and of [`crate::regression::fit`].
+///
+/// ```
+/// use dpp_nystrom::pipeline::{Landmarks, Params, fit};
+/// use dpp_nystrom::{Dataset, Scale, kernel::KernelParams, observer::NoObserver};
+///
+/// let x: Vec<f64> = (0..400).map(|i| f64::from(i % 200) / 20.0).collect();
+/// let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// let source = data.source(Scale::Standard)?;
+/// let params = Params { landmarks: Landmarks::Count(8), kernel: KernelParams::default(), ..Params::default() };
+/// let model = fit(source.as_rows(), &params, None, &NoObserver)?.fitted.model;
+/// assert_eq!((model.landmarks(), model.trained_rows), (8, 400));
+/// assert!(model.test_error.is_some_and(|test| test.error.value < 0.2));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 pub fn fit<'s>(
     source: &'s dyn RowSource,
     params: &Params<'_>,

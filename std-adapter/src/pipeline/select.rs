@@ -26,6 +26,20 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 /// Selected landmarks and the resolved parameters.
+///
+/// ```
+/// use dpp_nystrom::pipeline::{Landmarks, Params, select};
+/// use dpp_nystrom::{Dataset, Scale, kernel::KernelParams, observer::NoObserver};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// let data = Dataset::from_rows(&x, 1)?;
+/// let source = data.source(Scale::Standard)?;
+/// let params = Params { landmarks: Landmarks::Count(8), kernel: KernelParams::default(), ..Params::default() };
+/// let selected = select(source.as_rows(), &params, &NoObserver)?;
+/// assert!(selected.kernel.sigma > 0.0 && !selected.sigma_at_edge); // the median distance
+/// assert!(selected.trace_error(0)?.of_all.fraction < 0.01);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Selected<'s> {
@@ -105,6 +119,21 @@ impl Selected<'_> {
 /// # Errors
 /// `ErrorKind::Unsupported` for more rows than fit; errors of the bandwidth, the metric, the selector and the
 /// source; `ErrorKind::Cancelled`.
+///
+/// ```
+/// use dpp_nystrom::pipeline::{Landmarks, Params, select};
+/// use dpp_nystrom::{Dataset, ErrorKind, Scale, kernel::KernelParams, observer::NoObserver};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// let data = Dataset::from_rows(&x, 1)?;
+/// let source = data.source(Scale::Standard)?;
+/// let params = |landmarks| Params { landmarks, kernel: KernelParams::default(), ..Params::default() };
+/// let selected = select(source.as_rows(), &params(Landmarks::Count(8)), &NoObserver)?;
+/// assert_eq!(selected.selection.landmarks.rows().map(<[usize]>::len), Some(8));
+/// let refused = select(source.as_rows(), &params(Landmarks::Count(101)), &NoObserver).unwrap_err();
+/// assert_eq!(refused.kind(), ErrorKind::Landmarks); // more than rows
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 pub fn select<'s>(
     source: &'s dyn RowSource,
     params: &Params<'_>,

@@ -10,6 +10,20 @@ use crate::kernel::spec::KernelSpec;
 pub(crate) const MEASURED_ROWS: usize = 1 << 16;
 
 /// The trace error over a source, measured on all rows or estimated from a sample.
+///
+/// ```
+/// use dpp_nystrom::approximation::LandmarkSet;
+/// use dpp_nystrom::kernel::{KernelKind, KernelSpec};
+/// use dpp_nystrom::{Dataset, Scale, pipeline::trace_error};
+///
+/// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// let data = Dataset::from_rows(&x, 1)?;
+/// let source = data.source(Scale::Standard)?;
+/// let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
+/// let measured = trace_error(source.as_rows(), &LandmarkSet::Indices(vec![10, 50, 90]), kernel, 0)?;
+/// assert!(measured.rows == 100 && measured.of_all.fraction < 0.1);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredError {
     /// Over all rows: measured, or extrapolated from a sample.

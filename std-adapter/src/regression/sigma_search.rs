@@ -49,6 +49,20 @@ const COMPARED: usize = 4;
 const LANDMARKS: usize = 100;
 
 /// A bandwidth and how it was chosen.
+///
+/// ```
+/// use dpp_nystrom::kernel::KernelKind;
+/// use dpp_nystrom::regression::choose_bandwidth;
+/// use dpp_nystrom::{Dataset, Scale, Sigma, observer::NoObserver};
+///
+/// let x: Vec<f64> = (0..100).map(f64::from).collect();
+/// let data = Dataset::from_rows(&x, 1)?;
+/// let source = data.source(Scale::Standard)?;
+/// let choose = |sigma| choose_bandwidth(sigma, KernelKind::Gaussian, source.as_rows(), 0, &NoObserver);
+/// assert_eq!(choose(Sigma::Median(2.0))?.sigma, 2.0 * choose(Sigma::Median(1.0))?.sigma);
+/// assert!(!choose(Sigma::Value(0.5))?.at_edge);
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChosenBandwidth {
     /// σ, in units of the standardised features; 1 for a kernel without a bandwidth.

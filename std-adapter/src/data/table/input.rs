@@ -75,6 +75,18 @@ impl Table {
 }
 
 /// The rows of one file, how its columns became features, and what is worth telling.
+///
+/// ```
+/// use dpp_nystrom::data::table::Options;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("houses.csv");
+/// std::fs::write(&path, "id,street,area,price\na7,elm,70,210\na8,oak,95,300\na9,elm,80,260\n")?;
+/// let options = Options { ids: vec!["id".into()], group: Some("street".into()), ..Options::default() };
+/// let read = options.read(&path)?;
+/// assert_eq!((&read.groups[..], &read.ids[..]), (&[0, 1, 0][..], &["a7", "a8", "a9"].map(str::to_owned)[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Reading {
@@ -95,6 +107,18 @@ pub struct Reading {
 }
 
 /// What a reader did beyond parsing values, and counts of it.
+///
+/// ```
+/// use dpp_nystrom::data::table::{Missing, Options};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("houses.csv");
+/// std::fs::write(&path, "rooms,price\n3,210\n,300\n5,350\n")?;
+/// let remarks = Options { missing: Missing::Drop, ..Options::default() }.read(&path)?.remarks;
+/// assert_eq!((&remarks.dropped[..], remarks.lost(), remarks.rows), (&[1][..], 1, 3));
+/// assert_eq!(remarks.gaps, [("rooms".to_owned(), 1)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remarks {
     /// The number of gaps that were filled.

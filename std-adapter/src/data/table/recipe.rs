@@ -7,6 +7,20 @@ use crate::data::table::options::Missing;
 use serde::{Deserialize, Serialize};
 
 /// How a model uses the columns of a file.
+///
+/// ```
+/// use dpp_nystrom::data::table::Options;
+///
+/// let folder = tempfile::tempdir()?;
+/// let [old, new] = ["2025.csv", "2026.csv"].map(|name| folder.path().join(name));
+/// std::fs::write(&old, "heating,rooms,price\ngas,3,210\noil,5,300\n")?;
+/// std::fs::write(&new, "price,rooms,heating\n250,4,oil\n")?; // in another order
+/// let options = Options::default();
+/// let recipe = options.read(&old)?.recipe;
+/// assert_eq!(recipe.feature_names(), ["heating=gas", "heating=oil", "rooms"]);
+/// assert_eq!(options.read_for(&recipe, &new)?.table.row(0), [0.0, 1.0, 4.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recipe {
     /// Whether the file named its columns; otherwise a name is `x` and the column's index.
@@ -38,6 +52,18 @@ pub struct Recipe {
 }
 
 /// A column that features are made from.
+///
+/// ```
+/// use dpp_nystrom::data::table::Column;
+///
+/// let words = Column {
+///     name: "heating".into(),
+///     levels: Some(vec!["gas".into(), "oil".into()]),
+///     fill: vec![0.5, 0.5], // the shares of the levels
+///     indicator: true,
+/// };
+/// assert_eq!(words.feature_names(), ["heating=gas", "heating=oil", "heating missing"]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Column {
     /// Its name.

@@ -18,6 +18,26 @@ pub(crate) const MAGIC: &[u8; 8] = b"dppndevc";
 
 /// The bytes of [`Form::Bytes`](crate::model::export::Form::Bytes), at a multiple of 4, validated by the core
 /// as on the device.
+///
+/// ```
+/// use dpp_nystrom::data::table::{self, Target};
+/// use dpp_nystrom::model::export::{DeviceModel, Exported};
+/// # use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+/// # let folder = tempfile::tempdir()?;
+/// # let [path, rows] = ["waves.bin", "waves.csv"].map(|name| folder.path().join(name));
+/// # let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+/// # let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+/// # let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+/// # let model = KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?;
+///
+/// std::fs::write(&path, Exported::of(&model, None)?.to_bytes()?)?;
+/// std::fs::write(&rows, "time\n2\n5\n")?;
+/// let device = DeviceModel::read(&path)?;
+/// assert!(DeviceModel::is_one(&path) && device.features()? == 1 && device.limits()?.is_none());
+/// let predicted = device.predict(&table::read(&rows, &Target::None)?)?; // bit for bit the device's
+/// assert!((predicted[0] - model.predict(&[2.0])?[0]).abs() < 1e-4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct DeviceModel {
     words: Vec<u32>,

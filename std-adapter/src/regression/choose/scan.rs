@@ -11,6 +11,18 @@ pub(crate) const LEAST: f64 = 1.0 / 64.0;
 
 /// Bandwidths, in multiples of the median distance, with their errors, in ascending order. An error is
 /// infinite where there is no fit.
+///
+/// ```
+/// use dpp_nystrom::regression::Scan;
+///
+/// let mut scan = Scan::default();
+/// for (multiple, error) in [(1.0, 0.5), (2.0, 0.3), (4.0, 0.6)] {
+///     scan.add(multiple, error);
+/// }
+/// assert_eq!(scan.finer(), Some(2.0_f64.sqrt())); // between 2 and its better neighbour
+/// scan.add(0.5, 0.1);
+/// assert_eq!(scan.finer(), Some(0.25)); // outside
+/// ```
 #[derive(Debug, Default)]
 pub struct Scan {
     pub(crate) tried: Vec<(f64, f64)>,
