@@ -5,7 +5,6 @@ use crate::model::metric_of;
 use crate::options::{Options, kernel_kind, kernel_name};
 use crate::run::{run, to_python};
 use dpp_nystrom::core::{Matrix, Random};
-use dpp_nystrom::{Scale, data, data::{Columns, Scaler}};
 use dpp_nystrom::kernel::{KernelKind, KernelParams, KernelSpec, Kinds};
 use dpp_nystrom::landmarks::{ExactKDpp, Selection};
 use dpp_nystrom::{

@@ -107,7 +107,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyAny>> {
         let classifier = self.model.classifier.as_ref().ok_or_else(|| {
             to_python(Error::new(
-                ErrorKind::Unsupported,
+                dpp_nystrom::ErrorKind::Unsupported,
                 "the model predicts numbers, not classes; fit it to labels",
             ))
         })?;

@@ -2,14 +2,12 @@
 
 use dpp_nystrom::Scale;
 use dpp_nystrom::core::Error as CoreError;
-use dpp_nystrom::Scale;
-use dpp_nystrom::{kernel::{KernelKind, KernelParams, Kinds, Metric}, Sigma};
 use dpp_nystrom::landmarks::{Refinement, Selector, methods::SelectorOptions, methods::find};
 use dpp_nystrom::pipeline::{Landmarks, Params};
 use dpp_nystrom::{Error, Ridge, data::RowSource, selectors::Given};
 use dpp_nystrom::{
     Sigma,
-    kernel::{KernelKind, KernelParams, Metric, Precision},
+    kernel::{KernelKind, KernelParams, Kinds, Metric},
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

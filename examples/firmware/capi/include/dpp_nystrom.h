@@ -62,11 +62,12 @@ typedef uint32_t dpp_nystrom_status;
 extern "C" {
 #endif // __cplusplus
 
-// Select `c` landmarks among `n` rows of `d` features, under the kernel `exp(-|x - y|^2 / (2 sigma^2))`: a uniform start and
-// `tries` tries of the open-slot chain, whose stationary law is the c-DPP. A seed gives the same landmarks on every target.
+// Select `c` landmarks among `n` rows of `d` features, under the kernel `exp(-|x - y|^2 / (2 sigma^2))`: a
+// uniform start and `tries` tries of the open-slot chain, whose stationary law is the c-DPP. A seed gives
+// the same landmarks on every target.
 //
-// `memory` needs `DPP_NYSTROM_SELECT_NUMBERS(c)` numbers. The row numbers of the landmarks are written to `landmarks`,
-// which needs `c` elements.
+// `memory` needs `DPP_NYSTROM_SELECT_NUMBERS(c)` numbers. The row numbers of the landmarks are written to
+// `landmarks`, which needs `c` elements.
 //
 // # Safety
 // The pointers must be valid for these lengths, and nothing else may write to the buffers during the call.
@@ -81,11 +82,12 @@ dpp_nystrom_status dpp_nystrom_select(const float *rows,
                                       size_t memory_length,
                                       size_t *landmarks);
 
-// Learn a weight for each of `c` landmarks, which are rows, from the targets of all `n` rows: kernel ridge regression on the
-// landmarks, with the regularisation `ridge` multiplied by `n`.
+// Learn a weight for each of `c` landmarks, which are rows, from the targets of all `n` rows: kernel ridge
+// regression on the landmarks, with the regularisation `ridge` multiplied by `n`.
 //
-// `memory` needs `DPP_NYSTROM_LEARN_NUMBERS(c)` numbers and `indices` needs `c`; both are scratch. The weights are written
-// to `weights`, which needs `c` elements, and the mean squared error on the rows to `error`.
+// `memory` needs `DPP_NYSTROM_LEARN_NUMBERS(c)` numbers and `indices` needs `c`; both are scratch. The
+// weights are written to `weights`, which needs `c` elements, and the mean squared error on the rows to
+// `error`.
 //
 // # Safety
 // The pointers must be valid for these lengths, and nothing else may write to the buffers during the call.
@@ -114,7 +116,8 @@ dpp_nystrom_status dpp_nystrom_gather(const float *rows,
                                       size_t c,
                                       float *out);
 
-// Predict one row `x` of `d` features from the landmarks' rows and their weights. The prediction is written to `y`.
+// Predict one row `x` of `d` features from the landmarks' rows and their weights. The prediction is written
+// to `y`.
 //
 // # Safety
 // The pointers must be valid for these lengths, and nothing else may write to the buffers during the call.
@@ -126,7 +129,8 @@ dpp_nystrom_status dpp_nystrom_predict(const float *landmark_rows,
                                        const float *x,
                                        float *y);
 
-// Return the name of a status, such as `"MISALIGNED"`, for a log. Never null; for any other number it is `"UNKNOWN"`.
+// Return the name of a status, such as `"MISALIGNED"`, for a log. Never null; for any other number it is
+// `"UNKNOWN"`.
 const char *dpp_nystrom_status_name(uint32_t status);
 
 #ifdef __cplusplus
