@@ -118,6 +118,19 @@ fn counters_at_their_end() {
     }
 }
 
+/// A number that is not finite, in any place of a model with every section.
+#[test]
+fn nan_in_any_place_of_a_model() {
+    let model = MODELS[5];
+    // Three words of the header have no meaning for its kernel.
+    for at in (20..40).chain(52..model.len()).step_by(4) {
+        let mut bytes = model.to_vec();
+        bytes[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+        uses::seal(&mut bytes, false);
+        assert!(!use_model(&bytes), "byte {at}");
+    }
+}
+
 /// As many cases as `PROPTEST_CASES` says.
 fn config() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000);
