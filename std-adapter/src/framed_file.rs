@@ -160,3 +160,18 @@ impl Frame {
         Ok(Ok((version, content)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::read_at_most;
+    use std::io::{self, Read};
+
+    /// The length that a damaged file claims is no reason to read all that follows.
+    #[test]
+    fn no_more_is_read_than_asked_for() {
+        for limit in [0, 1, 4, (1 << 20) + 1, 3 << 20] {
+            assert_eq!(read_at_most(&mut io::repeat(7).take(8 << 20), limit).unwrap().len() as u64, limit);
+        }
+        assert_eq!(read_at_most(&mut &[1, 2, 3][..], 4).unwrap(), [1, 2, 3]);
+    }
+}
