@@ -4,12 +4,9 @@ use crate::columns::TableArguments;
 use crate::error::Error;
 use crate::output::note;
 use clap::Args;
-use dpp_nystrom::Scale;
 use dpp_nystrom::data::table::FORMATS;
-use dpp_nystrom::{
-    Sigma,
-    kernel::{KernelKind, KernelParams, Kinds, Metric, Precision},
-};
+use dpp_nystrom::kernel::{KernelKind, KernelParams, Kinds, Metric, Precision};
+use dpp_nystrom::{Scale, Sigma};
 use dpp_nystrom_options::{Choice, kernels, one_of};
 use std::path::PathBuf;
 

@@ -6,10 +6,9 @@ use crate::error::Error;
 use crate::output::{note, print, print_json};
 use crate::source;
 use clap::Args;
-use dpp_nystrom::Scale;
 use dpp_nystrom::approximation::SPECTRUM_ROWS;
 use dpp_nystrom::landmarks::methods::{Method, SelectorOption};
-use dpp_nystrom::{Ridge, kernel::KernelParams};
+use dpp_nystrom::{Ridge, Scale, kernel::KernelParams};
 use dpp_nystrom_lab::benchmark::{Comparison, evaluate_classes, table_of_means};
 use dpp_nystrom_lab::selectors;
 use dpp_nystrom_lab::variants::Approximation;
@@ -20,7 +19,7 @@ const APPROXIMATIONS: [Choice<Approximation>; 3] = [
     ("nystrom", "The Nyström method", Approximation::Nystrom),
     (
         "ensemble",
-        "The mean of four experts' (Kumar, Mohri and Talwalkar 2009)",
+        "The mean of four experts', or of one a landmark if there are fewer (Kumar, Mohri and Talwalkar 2009)",
         Approximation::Ensemble { experts: 4 },
     ),
     ("modified", "The modified Nyström method (Wang and Zhang 2013)", Approximation::Modified),

@@ -2,10 +2,9 @@
 
 use crate::arguments::{KernelArguments, Source};
 use crate::error::Error;
-use dpp_nystrom::Scale;
 use dpp_nystrom::data::table::{Options, Reading, Table, Target};
 use dpp_nystrom::selectors::Given;
-use dpp_nystrom::{Dataset, Error as LibraryError, Nystroem};
+use dpp_nystrom::{Dataset, Error as LibraryError, Nystroem, Scale};
 use std::path::Path;
 
 /// By how much entries beside each other may differ, in the geometric mean of their rows' diagonal entries:

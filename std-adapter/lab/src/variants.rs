@@ -55,8 +55,8 @@ impl Approximation {
     /// The seed determines the assignment of landmarks to experts.
     ///
     /// # Errors
-    /// `ErrorKind::Landmarks`, `ErrorKind::Memory`, `ErrorKind::Unsupported` for the modified method on too
-    /// many rows.
+    /// `ErrorKind::Landmarks`, `ErrorKind::Memory`, `ErrorKind::Argument` for no experts,
+    /// `ErrorKind::Unsupported` for the modified method on too many rows.
     pub fn errors(
         self,
         gram: &Gram<'_>,
@@ -89,7 +89,10 @@ fn ensemble(gram: &Gram<'_>, landmarks: &LandmarkSet, experts: usize, seed: u64)
     let points = landmarks.features(data)?;
     let mut order: Vec<&[f64]> = points.chunks_exact(data.dim).collect();
     let count = order.len();
-    let experts = experts.clamp(1, count.max(1));
+    if experts == 0 {
+        return Err(Error::out_of_range("experts", experts, count));
+    }
+    let experts = experts.min(count);
     order.shuffle(&mut stream(seed, Stream::Experts));
     let parts = (0..experts)
         .map(|expert| &order[expert * count / experts..(expert + 1) * count / experts])
@@ -212,11 +215,10 @@ mod tests {
         let data = data();
         let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 0.6 }).unwrap();
         let places = LandmarkSet::Indices(vec![1, 2, 3]);
-        let error = |experts| {
-            let measured = Approximation::Ensemble { experts }.errors(&gram, None, &places, 0).unwrap();
-            measured.0.fraction
-        };
-        assert_eq!([error(0), error(4)], [error(1), error(3)]);
-        assert_ne!(error(1), error(3));
+        let error = |experts| Approximation::Ensemble { experts }.errors(&gram, None, &places, 0);
+        let fraction = |experts| error(experts).unwrap().0.fraction;
+        assert_eq!(fraction(4), fraction(3));
+        assert_ne!(fraction(1), fraction(3));
+        assert!(error(0).unwrap_err().to_string().starts_with("invalid experts"));
     }
 }

@@ -1,14 +1,10 @@
 //! The parameters of the estimators, as they arrive from Python.
 
-use dpp_nystrom::Scale;
 use dpp_nystrom::core::Error as CoreError;
+use dpp_nystrom::kernel::{KernelKind, KernelParams, Kinds, Metric};
 use dpp_nystrom::landmarks::{Refinement, Selector, methods::SelectorOptions, methods::find};
 use dpp_nystrom::pipeline::{Landmarks, Params};
-use dpp_nystrom::{Error, Ridge, data::RowSource, selectors::Given};
-use dpp_nystrom::{
-    Sigma,
-    kernel::{KernelKind, KernelParams, Kinds, Metric},
-};
+use dpp_nystrom::{Error, Ridge, Scale, Sigma, data::RowSource, selectors::Given};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::fmt::Display;

@@ -7,7 +7,9 @@ pub(crate) enum StoreProblem {
     #[error("not a row store; give the file of one, or convert the rows")]
     Foreign,
     /// An unknown format version.
-    #[error("unknown format version {0}: expected at most 3; convert the rows again with this version")]
+    #[error(
+        "unknown format version {0}: a later version of the program wrote it; convert the rows again with this one"
+    )]
     Version(u32),
     /// The end is missing.
     #[error("truncated: the end of the file is missing; copy it again, or convert the rows again")]
