@@ -152,9 +152,16 @@ fn impossible_states_are_refused() {
     forged[36..44].fill(0);
     sealed(&mut forged);
     ridge.read_state(7, &forged).unwrap();
-    forged[44 + 4 * 4] = 1;
-    sealed(&mut forged);
-    assert_eq!(ridge.read_state(7, &forged), Err(Error::StateBytes(BytesProblem::Malformed)));
+    // R takes three numbers, Qᵀy two, and the sum of squares two.
+    for places in [&[3][..], &[3, 4], &[5], &[6]] {
+        let mut forged = forged;
+        for place in places {
+            forged[44 + 4 * place..48 + 4 * place].copy_from_slice(&1_f32.to_le_bytes());
+        }
+        sealed(&mut forged);
+        let refused = Err(Error::StateBytes(BytesProblem::Malformed));
+        assert_eq!(ridge.read_state(7, &forged), refused, "{places:?}");
+    }
 }
 
 /// Arrays of other lengths than the header says, with a length and a checksum that match.

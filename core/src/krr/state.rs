@@ -231,8 +231,7 @@ type Sections<'a> = (&'a [u8], &'a [u8], Option<&'a [u8]>);
 
 /// Read what versions 2 and 3 add to the header. Return the sections.
 fn sections<'a>(content: &'a [u8], header: &mut StateHeader) -> Result<Sections<'a>, BytesProblem> {
-    let words =
-        content.get(HEADER..HEADER_2 - 4).and_then(|words| words.as_chunks::<4>().0.first_chunk::<12>());
+    let words = content.get(HEADER..).and_then(|words| words.as_chunks::<4>().0.first_chunk::<12>());
     let &[device, more_device, counter, more_counter, ref tag @ ..] = words.ok_or(BytesProblem::Malformed)?;
     let word = u32::from_le_bytes;
     let device = long(word(device), word(more_device));
@@ -410,8 +409,7 @@ fn possible<T: Scalar>(header: &StateHeader, triangle: &[u8], targets: &[u8]) ->
     }
     let mut numbers = numbers_of::<T>(targets);
     for _ in 0..header.targets {
-        let column =
-            numbers.by_ref().take(header.features).fold(false, |any, entry| any | (entry != T::ZERO));
+        let column = numbers.by_ref().take(header.features).fold(false, |any, entry| any || entry != T::ZERO);
         let residual = numbers.by_ref().take(2).fold(T::ZERO, |sum, part| sum + part);
         sound &= residual >= T::ZERO && (header.rows > 0 || !(column || residual > T::ZERO));
     }
