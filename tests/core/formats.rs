@@ -375,6 +375,9 @@ fn a_model_with_a_map_is_as_the_page_says() {
     let bytes = Aligned::of(&bundle.to_bytes().unwrap());
     let assessor = Assessor::from_bytes(&bytes.0).unwrap();
     assert_eq!(Limits::from_bytes(&bytes.0).unwrap().as_ref(), assessor.limits());
+    let mut damaged = Aligned::of(&bytes.0);
+    damaged.0[60] ^= 1;
+    assert_eq!(Limits::from_bytes(&damaged.0), Err(Error::ModelBytes(BytesProblem::Corrupt)));
     for row in ROWS {
         let mut out = [0.0; 2];
         Outputs::from_bytes(&bytes.0).unwrap().predict(&row, &mut [0.0], &mut out).unwrap();
