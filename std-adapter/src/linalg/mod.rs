@@ -3,6 +3,7 @@
 pub(crate) mod bidiagonal;
 pub(crate) mod eigen;
 pub(crate) mod elementary_symmetric;
+pub(crate) mod lbfgs;
 pub(crate) mod triangle;
 
 pub use eigen::{Eigen, rank};

@@ -1,15 +1,10 @@
 //! Descent on the leave-one-out error by L-BFGS (Liu and Nocedal 1989).
 
+use crate::linalg::lbfgs::minimise;
 use crate::metric::{objective::Problem, transform::Transform};
-use crate::observer::{Observer, go_on};
-use argmin::core::{CostFunction, Error, Executor, Gradient};
-use argmin::solver::linesearch::MoreThuenteLineSearch;
-use argmin::solver::quasinewton::LBFGS;
+use crate::observer::Observer;
 use faer::{Mat, MatRef};
 use std::cell::RefCell;
-
-/// Pairs of steps and gradients that L-BFGS keeps.
-const MEMORY: usize = 10;
 
 /// The least ridge γ, so that its logarithm is bounded.
 const LEAST_RIDGE: f64 = 1e-10;
@@ -152,74 +147,23 @@ fn columns(matrix: &Mat<f64>) -> impl Iterator<Item = f64> + '_ {
     (0..matrix.ncols()).flat_map(|j| matrix.col_as_slice(j).iter().copied())
 }
 
-/// A place that was asked for, with value and gradient.
-struct Asked {
-    place: Vec<f64>,
-    value: f64,
-    slope: Vec<f64>,
-}
-
-/// The objective of `argmin`: `ln J`, whose steps do not depend on the size of the error, by the place of a
-/// point.
-struct Objective<'a, 'b> {
-    problem: &'a Problem<'b>,
-    held_out: Option<&'a Problem<'b>>,
-    observer: &'a dyn Observer,
-    from: &'a Point,
-    moves: Moves,
-    /// The last place, since value and gradient are asked for one after the other.
-    last: RefCell<Option<Asked>>,
+/// Of the points that lowered the leave-one-out error, that with the least error on rows held out: the
+/// descent is stopped there.
+#[derive(Debug)]
+struct Best {
     /// The least leave-one-out error so far.
-    least: RefCell<f64>,
-    /// Of the points that lowered it, that with the least error on rows held out: the descent is stopped
-    /// there.
-    best: RefCell<Option<Measured>>,
+    least: f64,
+    found: Option<Measured>,
 }
 
-impl Objective<'_, '_> {
-    fn at(&self, place: &[f64]) -> (f64, Vec<f64>) {
-        if let Some(Asked { place: last, value, slope }) = &*self.last.borrow()
-            && last == place
-        {
-            return (*value, slope.clone());
-        }
-        let (value, slope) = self.compute(place).unwrap_or_else(|| (WORST, vec![0.0; place.len()]));
-        *self.last.borrow_mut() = Some(Asked { place: place.to_vec(), value, slope: slope.clone() });
-        (value, slope)
-    }
-
-    fn compute(&self, place: &[f64]) -> Option<(f64, Vec<f64>)> {
-        let point = self.from.at(place, self.moves)?;
-        let (measured, slope) = point.evaluate(self.problem, self.held_out, self.moves)?;
-        let value = measured.left_out.ln();
-        if measured.left_out < *self.least.borrow() {
-            *self.least.borrow_mut() = measured.left_out;
-            let mut best = self.best.borrow_mut();
-            if best.as_ref().is_none_or(|best| measured.held_out < best.held_out) {
-                *best = Some(measured);
+impl Best {
+    fn meet(&mut self, measured: Measured) {
+        if measured.left_out < self.least {
+            self.least = measured.left_out;
+            if self.found.as_ref().is_none_or(|best| measured.held_out < best.held_out) {
+                self.found = Some(measured);
             }
         }
-        Some((value, slope))
-    }
-}
-
-impl CostFunction for &Objective<'_, '_> {
-    type Param = Vec<f64>;
-    type Output = f64;
-
-    fn cost(&self, place: &Vec<f64>) -> Result<f64, Error> {
-        go_on(self.observer)?;
-        Ok(self.at(place).0)
-    }
-}
-
-impl Gradient for &Objective<'_, '_> {
-    type Param = Vec<f64>;
-    type Gradient = Vec<f64>;
-
-    fn gradient(&self, place: &Vec<f64>) -> Result<Vec<f64>, Error> {
-        go_on(self.observer)?;
-        Ok(self.at(place).1)
     }
 }
 
@@ -235,22 +179,17 @@ pub(crate) fn descend(
     (moves, steps): (Moves, u64),
     observer: &dyn Observer,
 ) -> Result<Measured, crate::error::Error> {
-    let objective = Objective {
-        problem,
-        held_out,
-        observer,
-        from: &from.point,
-        moves,
-        last: RefCell::new(None),
-        least: RefCell::new(f64::INFINITY),
-        best: RefCell::new(None),
+    let best = RefCell::new(Best { least: f64::INFINITY, found: None });
+    // `ln J`: its steps do not depend on the size of the error.
+    let function = |place: &[f64]| {
+        let found = from.point.at(place, moves).and_then(|point| point.evaluate(problem, held_out, moves));
+        let Some((measured, slope)) = found else { return (WORST, vec![0.0; place.len()]) };
+        let value = measured.left_out.ln();
+        best.borrow_mut().meet(measured);
+        (value, slope)
     };
-    let start = from.point.place(moves);
-    let solver = LBFGS::new(MoreThuenteLineSearch::new(), MEMORY);
-    // An error of the line search, or a cancellation, ends the descent: what it has found stands.
-    let _ = Executor::new(&objective, solver).configure(|state| state.param(start).max_iters(steps)).run();
-    go_on(observer)?;
-    Ok(objective.best.into_inner().unwrap_or_else(|| from.clone()))
+    minimise(from.point.place(moves), (steps, f64::EPSILON), observer, function)?;
+    Ok(best.into_inner().found.unwrap_or_else(|| from.clone()))
 }
 
 #[cfg(test)]
