@@ -8,6 +8,10 @@ use dpp_nystrom_core::{
 use dpp_nystrom_golden::data::Sensor;
 use rand_core::Rng;
 
+#[path = "../fuzz/src/uses.rs"]
+#[expect(dead_code, reason = "seals alone are needed")]
+mod uses;
+
 const C: usize = 16;
 const D: usize = 4;
 const SIGMA: f32 = 6.0;
@@ -585,6 +589,52 @@ fn damaged_and_foreign_states_are_refused() {
     assert_eq!(other.phase(), Phase::Idle);
     let needed = bytes.len();
     assert_eq!(learner.write_state([0; 16], &mut bytes[..7]), Err(Error::Capacity { needed, have: 7 }));
+}
+
+/// Members and pivots that no learner has, under a checksum that matches.
+#[test]
+fn impossible_members_are_refused() {
+    let (mut learner, _) = after(&mut Sensor::new(1), 20, 40, 30);
+    let mut bytes = [0; Device::STATE];
+    let length = learner.write_state([0; 16], &mut bytes).unwrap();
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    // Where the content of a section begins.
+    let section = |wanted: u32| {
+        let begin = 24 + 8 * word(20) as usize;
+        let before = (24..begin).step_by(8).take_while(|&entry| word(entry) != wanted);
+        begin + before.map(|entry| word(entry + 4) as usize).sum::<usize>()
+    };
+    let [members, factor] = [4, 5].map(section);
+    let first = word(members);
+    let cases = [
+        (members, first, true),
+        (members + 4, first, false),
+        (members, C as u32, false),
+        (members, u32::MAX, false),
+        (factor, 0.0_f32.to_bits(), false),
+        (factor, (-1.0_f32).to_bits(), false),
+    ];
+    let mut other = Device::new();
+    for (at, value, sound) in cases {
+        let mut forged = bytes[..length].to_vec();
+        forged[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        uses::seal(&mut forged, false);
+        let expected = if sound { Ok(()) } else { Err(Error::SavedBytes(BytesProblem::Malformed)) };
+        assert_eq!(other.read_state(kernel(), &forged).map(drop), expected, "{at} {value}");
+    }
+}
+
+/// Also in one dimension.
+#[test]
+fn a_state_knows_its_bandwidth_by_one_feature() {
+    let mut learner = Learner::<4, 1>::new();
+    learner.start(Gaussian::new(3.0).unwrap());
+    let mut bytes = [0; Learner::<4, 1>::STATE];
+    let length = learner.write_state([0; 16], &mut bytes).unwrap();
+    let mut other = Learner::<4, 1>::new();
+    let foreign = other.read_state(Gaussian::new(2.0).unwrap(), &bytes[..length]);
+    assert_eq!(foreign.map(drop), Err(Error::ForeignState));
+    assert!(other.read_state(Gaussian::new(3.0).unwrap(), &bytes[..length]).is_ok());
 }
 
 /// A model whose landmarks a device has, but whose target has shifted: few rows correct it.
