@@ -8,7 +8,7 @@ use crate::landmarks::selection::Selection;
 use crate::model::{AnyCoefficients, Coefficients, Model};
 use crate::observer::Observer;
 use crate::pipeline::{outcome::Outcome, select::Selected};
-use crate::regression::{FitParams, fit as regression, ridge::Ridge};
+use crate::regression::{FitParams, fit as regression, fit::Apart, ridge::Ridge};
 use std::time::Instant;
 
 /// Fit a line `wᵀx` to scaled rows, one target. Its model is a map to one dimension, in which the linear
@@ -37,7 +37,8 @@ pub(super) fn fit_line<'s>(
     let kernel = KernelSpec { kind: KernelKind::Linear, sigma: 1.0 };
     let precision = Precision::F64;
     let params = FitParams { kernel, ridge, precision, seed };
-    let mut fitted = regression::fit_without(source, &axes, params, folds, None, observer)?;
+    let mut fitted =
+        regression::fit_without(source, &axes, params, Apart { folds, judged: None }, None, observer)?;
     fitted.without.iter_mut().for_each(|without| as_map(&mut without.model));
     as_map(&mut fitted.model);
     // It was measured between the axes.

@@ -11,7 +11,7 @@ use crate::pipeline::params::{Landmarks, Params};
 use crate::pipeline::select::{Selected, chooses_by_targets, in_memory, names_rows, select, select_among};
 use crate::pipeline::tested::test;
 use crate::regression::{
-    checkpoint::Checkpoint, distributed::BatchSource, fit as regression, head::Head, params::FitParams,
+    checkpoint::Checkpoint, distributed::BatchSource, fit as regression, fit::Apart, params::FitParams,
     ridge::Ridge, rows::split::LeftOut, solve::parts::LARGE,
 };
 use std::time::Instant;
@@ -102,13 +102,11 @@ pub(super) fn fit_and_without<'s>(
     let Selected { kernel, precision, .. } = selected;
     let fit_params = FitParams { kernel, ridge: params.ridge, precision, seed: params.seed };
     let landmarks = &selected.selection.landmarks;
-    let mut fitted =
-        regression::fit_without(selected.source(), landmarks, fit_params, folds, checkpoint, observer)?;
     // Rows that the metric was learned on are predicted too well, also without their fold.
-    let head = Head::of(&source.columns());
-    if let (true, Some((rows, outputs))) = (head.is_calibrated(), selected.judged()) {
-        fitted.calibrate(head, outputs.clone(), &source.gather(rows)?, params.seed)?;
-    }
+    let judged = selected.judged().map(|(rows, _)| &rows[..]);
+    let apart = Apart { folds, judged };
+    let mut fitted =
+        regression::fit_without(selected.source(), landmarks, fit_params, apart, checkpoint, observer)?;
     let scales = selected.metric.as_ref().and_then(LearnedMetric::inverse_length_scales);
     fitted.model.scales = scales.map(<[f64]>::to_vec);
     fitted.model.recipe = source.recipe().filter(|recipe| !recipe.is_plain()).cloned();

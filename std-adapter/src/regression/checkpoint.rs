@@ -309,7 +309,9 @@ mod tests {
     use crate::error::{Cause, Error, checkpoint::CheckpointProblem};
     use crate::kernel::{kind::KernelKind, precision::Precision, spec::KernelSpec};
     use crate::observer::NoObserver;
-    use crate::regression::{fit::fit_without, params::FitParams, ridge::Ridge, rows::input::Input};
+    use crate::regression::{
+        fit::Apart, fit::fit_without, params::FitParams, ridge::Ridge, rows::input::Input,
+    };
     use dpp_nystrom_host::heap::RidgeHeap;
     use std::time::{Duration, Instant};
 
@@ -346,7 +348,8 @@ mod tests {
             let path = folder.path().join(format!("{first:?}"));
             let learn = |left_out: &[u8]| {
                 let mut checkpoint = Checkpoint::new(path.clone(), Duration::ZERO);
-                fit_without(&data, &landmark, PARAMS, left_out, Some(&mut checkpoint), &NoObserver)
+                let apart = Apart { folds: left_out, judged: None };
+                fit_without(&data, &landmark, PARAMS, apart, Some(&mut checkpoint), &NoObserver)
                     .map(|_| checkpoint.resumed())
             };
             assert_eq!(learn(first).unwrap(), 0);

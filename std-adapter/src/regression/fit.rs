@@ -10,7 +10,7 @@ use crate::observer::Observer;
 use crate::regression::{
     checkpoint::Checkpoint, checkpoint::Rounds, head::Head, head::class_errors::ClassErrors,
     params::FitParams, ridge::Ridge, rows::input::Input, solve::parts::Asked, solve::regress::cross_validate,
-    solve::regress::regress, solve::solution::Quality, solve::solution::Regression,
+    solve::regress::regress, solve::solution::Quality, solve::solution::Regression, solve::solution::Unseen,
     solve::solution::WithoutFold,
 };
 use dpp_nystrom_core::Scalar;
@@ -80,10 +80,19 @@ pub fn fit(
     checkpoint: Option<&mut Checkpoint>,
     observer: &dyn Observer,
 ) -> Result<Fitted, Error> {
-    fit_without(source, landmarks, params, &[], checkpoint, observer)
+    fit_without(source, landmarks, params, Apart::default(), checkpoint, observer)
 }
 
-/// [`fit`], and fit a model to all rows but those of each fold `left_out`. Its ridge is chosen without them.
+/// The rows that have no part in a further fit.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Apart<'a> {
+    /// Folds: there is a model without each.
+    pub(crate) folds: &'a [u8],
+    /// Rows by which a metric was chosen that was learned on others; `None` if none was learned.
+    pub(crate) judged: Option<&'a [usize]>,
+}
+
+/// [`fit`], and fit a model to all rows but those of each fold `apart`. Its ridge is chosen without them.
 ///
 /// # Errors
 /// Those of [`fit`].
@@ -91,7 +100,7 @@ pub(crate) fn fit_without(
     source: &dyn RowSource,
     landmarks: &LandmarkSet,
     params: FitParams,
-    left_out: &[u8],
+    apart: Apart<'_>,
     checkpoint: Option<&mut Checkpoint>,
     observer: &dyn Observer,
 ) -> Result<Fitted, Error> {
@@ -102,7 +111,7 @@ pub(crate) fn fit_without(
         unweighted(source, "a checkpoint")?;
     }
     source.expect(Order::Sequential);
-    let fit = Fit { source, landmarks, params, left_out };
+    let fit = Fit { source, landmarks, params, apart };
     match (source.slices(), params.precision) {
         (Some(RowSlices::F64(rows, _)), Precision::F64) => {
             fit.of_rows(rows, checkpoint, observer, AnyCoefficients::F64)
@@ -132,7 +141,7 @@ struct Fit<'a> {
     source: &'a dyn RowSource,
     landmarks: &'a LandmarkSet,
     params: FitParams,
-    left_out: &'a [u8],
+    apart: Apart<'a>,
 }
 
 impl Fit<'_> {
@@ -144,14 +153,14 @@ impl Fit<'_> {
         observer: &dyn Observer,
         coefficients: fn(Coefficients<T>) -> AnyCoefficients,
     ) -> Result<Fitted, Error> {
-        let Self { source, landmarks, params, left_out } = *self;
+        let Self { source, landmarks, params, apart: Apart { folds: left_out, judged } } = *self;
         let FitParams { kernel, ridge, seed, .. } = params;
         let columns = source.columns();
         let head = Head::of(&columns);
         let points = points(source, landmarks)?;
         let input = Input::of(source, rows, &points, kernel)?;
         let mut rounds = Rounds::new(source, checkpoint, &input, params, (head.is_calibrated(), left_out));
-        let asked = Asked { head, seed, measured: true, left_out };
+        let asked = Asked { head, seed, measured: true, left_out, judged };
         let fitted = regress(input, &ridge.into(), asked, &mut rounds, observer);
         // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
         source.check()?;
@@ -166,8 +175,8 @@ impl Fit<'_> {
             Without { fold, model: found.model.with_weights(ridge, &weights) }
         });
         found.without = without.collect();
-        if let Some(held_out) = held_out {
-            found.calibrate(head, held_out, source, seed)?;
+        if let Some(Unseen { rows, outputs }) = held_out.filter(|held_out| !held_out.rows.is_empty()) {
+            found.calibrate(head, outputs, &source.gather(&rows)?, seed)?;
         }
         Ok(found)
     }

@@ -24,7 +24,6 @@ use crate::linalg::bidiagonal::Bidiagonal;
 use crate::observer::{Observer, go_on};
 use crate::regression::{choose::conjugate_gradients::errors_without, rows::triangle::Triangle};
 use dpp_nystrom_core::{Error as CoreError, RidgeRegression, Scalar};
-use faer::Mat;
 use rayon::prelude::*;
 use std::borrow::Borrow;
 
@@ -106,19 +105,6 @@ fn by_gradients<T: Scalar>(
     let errors = folds.par_iter().map(errors).collect::<Result<Option<Vec<_>>, Error>>()?;
     observer.end();
     Ok(errors.map(|errors| (errors, whole.clone())))
-}
-
-/// Return for each fold the weights of this ridge, a column for each target, that the other folds determine.
-///
-/// # Errors
-/// Those of [`cross_validate_folds`].
-pub(crate) fn weights_without_folds<T: Scalar>(
-    folds: &[RidgeRegression<'_, T>],
-    ridge: f64,
-    observer: &dyn Observer,
-) -> Result<Vec<Mat<f64>>, Error> {
-    let weights = |outside: &Triangle, _: &Triangle| outside.weights(&[ridge]);
-    Ok(each_left_out(folds, &[ridge], &weights, observer)?.0)
 }
 
 /// Return for each fold what `visit` finds from the triangle of the others and its own, and the triangle of

@@ -1,4 +1,4 @@
-//! Errors and predictions of rows in a second pass over them: without each row, or without its fold.
+//! Errors of rows in a second pass over them, each without itself.
 
 use crate::error::Error;
 use crate::linalg::eigen::product;
@@ -8,7 +8,6 @@ use crate::regression::{
     rows::input::Input, rows::triangle::Triangle, rows::whitening::Whitening,
 };
 use dpp_nystrom_core::{Landmarks, RidgeRegression};
-use dpp_nystrom_host::heap::zeros;
 use dpp_nystrom_host::simd::lane::{Ground, Lane};
 use faer::{Mat, MatRef, traits::RealField};
 use rayon::prelude::*;
@@ -48,42 +47,4 @@ pub(crate) fn leave_one_out<T: Lane + RealField>(
     let blocks = (0..count).into_par_iter().step_by(BLOCK).map(block).collect::<Result<Vec<_>, Error>>()?;
     observer.end();
     Ok(ridges.iter().copied().zip(sum_of(&blocks, ridges.len())).collect())
-}
-
-/// Return the outputs of a regression without the fold of each row, in standard deviations of the targets,
-/// row by row: `c²/2` multiply-adds and `c` for each target. `weights` are those of the features without each
-/// fold.
-pub(crate) fn predict_without_folds<T: Lane + RealField>(
-    input: Input<'_, T>,
-    landmarks: &Landmarks<'_, T, Ground<'_, T>>,
-    folds: &[u8],
-    weights: &[Mat<f64>],
-    observer: &dyn Observer,
-) -> Result<Vec<f64>, Error> {
-    let outputs = input.targets.outputs();
-    let whitening = Whitening::new(landmarks);
-    observer.begin("rows held out", folds.len() as u64);
-    let of_fold = |fold: usize| -> Vec<usize> {
-        (0..folds.len()).filter(|&row| usize::from(folds[row]) == fold).collect()
-    };
-    let of_folds: Vec<Vec<usize>> = (0..weights.len()).map(of_fold).collect();
-    let blocks = of_folds.iter().zip(weights);
-    let blocks: Vec<_> =
-        blocks.flat_map(|(rows, weights)| rows.chunks(BLOCK).map(move |rows| (rows, weights))).collect();
-    let predict = |&(rows, weights): &(&[usize], &Mat<f64>)| {
-        go_on(observer)?;
-        let phi = whitening.features(rows.iter().map(|&row| input.row(row)))?;
-        observer.advance(rows.len() as u64);
-        Ok(product(phi.as_ref(), weights.as_ref()))
-    };
-    let found = blocks.par_iter().map(predict).collect::<Result<Vec<_>, Error>>()?;
-    let mut predictions = zeros(folds.len().saturating_mul(outputs), 0.0)?;
-    for ((rows, _), found) in blocks.into_iter().zip(found) {
-        for (i, &row) in rows.iter().enumerate() {
-            let own = predictions[row * outputs..(row + 1) * outputs].iter_mut();
-            own.enumerate().for_each(|(t, slot)| *slot = found[(i, t)]);
-        }
-    }
-    observer.end();
-    Ok(predictions)
 }

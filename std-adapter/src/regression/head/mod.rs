@@ -1,18 +1,18 @@
 //! Heads: what the outputs of a regression stand for, and by which loss they are judged.
 //!
-//! | | values | indicators |
+//! | | values | classes |
 //! | --- | --- | --- |
 //! | targets | standardised numbers | 1 in rows of the class and else 0, standardised, one output a class |
-//! | weights | least squares | least squares |
+//! | weights | least squares | least log-loss; least squares where sums of rows merge |
 //! | loss of a row | mean squared residual over the outputs | `-ln p` of its class |
 //! | error | root of the mean loss | mean loss; the share of wrong classes beside it |
 //! | probabilities | none | softmax of the outputs over a temperature, which is calibrated |
 //!
-//! All that depends on the head goes through [`Head`]. Another one, such as a multinomial logistic loss on
-//! the same features, is a file for what it computes and a variant, which the matches below and that of
+//! All that depends on the head goes through [`Head`]. Another one is a file for what it computes and a variant, which the matches below and that of
 //! [`regress`](crate::regression::solve::regress::regress) then ask for.
 
 pub(crate) mod class_errors;
+pub(crate) mod logistic;
 
 use crate::data::{
     columns::Columns, prepared::Prepared, source::RowSource, targets::class_of, weights::Weights,
@@ -32,21 +32,21 @@ const CLASS_MARGIN: f64 = 2.0;
 pub(crate) enum Head {
     /// The targets themselves.
     Values,
-    /// The indicators of classes, one against the rest.
-    Indicators,
+    /// The classes, by an output for each.
+    Classes,
 }
 
 impl Head {
     /// Return the head of rows with these columns.
     pub(crate) fn of(columns: &Columns) -> Self {
-        if columns.classes.is_some() { Self::Indicators } else { Self::Values }
+        if columns.classes.is_some() { Self::Classes } else { Self::Values }
     }
 
     /// Whether [`calibrate`](Self::calibrate) needs outputs of all rows without their fold.
     pub(crate) fn is_calibrated(self) -> bool {
         match self {
             Self::Values => false,
-            Self::Indicators => true,
+            Self::Classes => true,
         }
     }
 
@@ -54,7 +54,7 @@ impl Head {
     pub(crate) fn margin(self) -> f64 {
         match self {
             Self::Values => 1.0,
-            Self::Indicators => CLASS_MARGIN,
+            Self::Classes => CLASS_MARGIN,
         }
     }
 
@@ -62,7 +62,7 @@ impl Head {
     pub(crate) fn classes(self, data: &Prepared, rows: &[usize]) -> Vec<usize> {
         match self {
             Self::Values => vec![0; rows.len()],
-            Self::Indicators => rows.iter().map(|&row| class_of(&data.further, row)).collect(),
+            Self::Classes => rows.iter().map(|&row| class_of(&data.further, row)).collect(),
         }
     }
 
@@ -71,7 +71,7 @@ impl Head {
     pub(crate) fn temperature(self, outputs: &[f64], classes: &[usize], weights: Weights<'_>) -> f64 {
         match self {
             Self::Values => 1.0,
-            Self::Indicators => temperature(outputs, outputs.len() / classes.len().max(1), classes, weights),
+            Self::Classes => temperature(outputs, outputs.len() / classes.len().max(1), classes, weights),
         }
     }
 
@@ -86,7 +86,7 @@ impl Head {
     ) -> f64 {
         match self {
             Self::Values => residuals.map(|residual| residual * residual).sum::<f64>() / outputs.len() as f64,
-            Self::Indicators => -log_probability(outputs, class, temperature),
+            Self::Classes => -log_probability(outputs, class, temperature),
         }
     }
 
@@ -94,7 +94,7 @@ impl Head {
     pub(crate) fn error(self, mean: f64) -> f64 {
         match self {
             Self::Values => mean.sqrt(),
-            Self::Indicators => mean,
+            Self::Classes => mean,
         }
     }
 
@@ -110,7 +110,7 @@ impl Head {
         source: &dyn RowSource,
         seed: u64,
     ) -> Result<Option<(ClassErrors, Classifier)>, Error> {
-        let (Self::Indicators, Some(classes)) = (self, source.columns().classes) else { return Ok(None) };
+        let (Self::Classes, Some(classes)) = (self, source.columns().classes) else { return Ok(None) };
         let Classed { errors, temperature, .. } = class_errors(outputs, source, seed)?;
         Ok(Some((errors, Classifier { classes, temperature })))
     }
@@ -143,7 +143,7 @@ impl Head {
                 let error = estimate(&losses.collect::<Vec<_>>(), rows).map(root);
                 Ok((error.map(|error| measured(error, None)), None))
             }
-            Self::Indicators => {
+            Self::Classes => {
                 let Classed { errors, losses, wrong, .. } =
                     class_errors(standard.flatten().collect(), rows, seed)?;
                 let estimates = estimate(&wrong, rows).zip(estimate(&losses, rows));

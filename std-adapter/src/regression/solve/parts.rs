@@ -52,6 +52,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) measured: bool,
     /// The folds without each of which a further regression is solved.
     pub(crate) left_out: &'a [u8],
+    /// The rows by which a metric was chosen that was learned on others.
+    pub(crate) judged: Option<&'a [usize]>,
 }
 
 /// How the rows of a regression are divided into parts.

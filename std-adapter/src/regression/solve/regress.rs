@@ -8,12 +8,11 @@ use crate::approximation::features::independent_points;
 use crate::error::{Cause, Error};
 use crate::observer::Observer;
 use crate::regression::{
-    checkpoint::Rounds, choose::choice::Chosen, choose::choice::choose,
-    choose::cross_validation::weights_without_folds, choose::scan::least, choose::second_pass::leave_one_out,
-    choose::second_pass::predict_without_folds, head::Head, ridge::Candidates, rows::input::Input,
-    solve::calibration::measure, solve::parts::Asked, solve::parts::Parts, solve::solution::Quality,
-    solve::solution::Regression, solve::solution::WithoutFold, solve::solution::conclude_at,
-    solve::solution::without_part,
+    checkpoint::Rounds, choose::choice::Chosen, choose::choice::choose, choose::scan::least,
+    choose::second_pass::leave_one_out, head::Head, ridge::Candidates, rows::input::Input,
+    rows::triangle::Triangle, solve::calibration::measure, solve::logistic::logistic, solve::parts::Asked,
+    solve::parts::Parts, solve::solution::Quality, solve::solution::Regression, solve::solution::WithoutFold,
+    solve::solution::conclude_at, solve::solution::without_part,
 };
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points, RidgeRegression};
 use dpp_nystrom_host::heap::{Heap, RidgeHeap};
@@ -30,7 +29,7 @@ pub(crate) fn cross_validate<T: Lane + RealField>(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Quality, Error> {
-    let asked = Asked { head: Head::Values, seed, measured: false, left_out: &[] };
+    let asked = Asked { head: Head::Values, seed, measured: false, left_out: &[], judged: None };
     let fitted = regress(input, &Candidates::BestOf(ridges), asked, &mut Rounds::default(), observer)?;
     Ok(fitted.quality)
 }
@@ -54,7 +53,8 @@ pub(crate) fn regress<T: Lane + RealField>(
     let mut memory = Heap::new(ground.len())?;
     let landmarks = independent_points(&ground, &mut memory)?;
     match asked.head {
-        Head::Values | Head::Indicators => least_squares(input, &landmarks, ridges, asked, rounds, observer),
+        Head::Values => least_squares(input, &landmarks, ridges, asked, rounds, observer),
+        Head::Classes => of_classes(input, &landmarks, ridges, asked, rounds, observer),
     }
 }
 
@@ -92,13 +92,6 @@ fn least_squares<T: Lane + RealField>(
     parts.accumulate(landmarks, &mut sums, rounds, observer)?;
 
     let chosen = choose_ridge(input, landmarks, &sums, ridges, observer)?;
-    let held_out = if asked.head.is_calibrated() && asked.measured {
-        let weights = weights_without_folds(&sums, chosen.ridge, observer)?;
-        let folds: Vec<u8> = input.deal.folds(input.targets.rows(), asked.seed).collect();
-        Some(predict_without_folds(input, landmarks, &folds, &weights, observer)?)
-    } else {
-        None
-    };
     let mut without = Vec::new();
     for &fold in asked.left_out {
         match without_part(&nystrom, &mut sums, parts.of_fold(fold), ridges, observer) {
@@ -108,7 +101,7 @@ fn least_squares<T: Lane + RealField>(
             Err(_) => {}
         }
     }
-    let fitted = Regression { held_out, without, ..conclude_at(&nystrom, &mut sums, chosen)? };
+    let fitted = Regression { without, ..conclude_at(&nystrom, &mut sums, chosen)? };
     let confidence = match sums.first() {
         Some(whole) if asked.measured && outputs == 1 => {
             measure(input, landmarks, whole, fitted.quality.ridge, &fitted.weights)?
@@ -116,6 +109,27 @@ fn least_squares<T: Lane + RealField>(
         _ => None,
     };
     Ok(Regression { confidence, ..fitted })
+}
+
+/// Minimise the log-loss over the classes: a pass over the rows, then as many over their features as it takes.
+fn of_classes<T: Lane + RealField>(
+    input: Input<'_, T>,
+    landmarks: &Landmarks<'_, T, Ground<'_, T>>,
+    ridges: &Candidates,
+    asked: Asked<'_>,
+    rounds: &mut Rounds<'_>,
+    observer: &dyn Observer,
+) -> Result<Regression<T>, Error> {
+    let (rank, outputs) = (landmarks.len(), input.targets.outputs());
+    let parts = Parts::new(input, ridges, asked, rank);
+    let heaps = (0..parts.count).map(|_| RidgeHeap::with_targets(rank, outputs));
+    let mut heaps = heaps.collect::<Result<Vec<_>, _>>()?;
+    let sums = heaps.iter_mut().map(|heap| heap.regression(rank, outputs));
+    let mut sums = sums.collect::<Result<Vec<_>, _>>().map_err(Error::regression)?;
+    parts.accumulate(landmarks, &mut sums, rounds, observer)?;
+
+    let whole = Triangle::of_all(&sums)?;
+    logistic(input, landmarks, whole.square(), ridges, asked, observer)
 }
 
 /// Choose the ridge by the sums of the parts, or by leaving out each row in a second pass.
@@ -152,7 +166,8 @@ mod tests {
     use dpp_nystrom_host::simd::lane::Lane;
     use faer::{Mat, traits::RealField};
 
-    const ASKED: Asked<'_> = Asked { head: Head::Values, seed: 0, measured: false, left_out: &[] };
+    const ASKED: Asked<'_> =
+        Asked { head: Head::Values, seed: 0, measured: false, left_out: &[], judged: None };
 
     /// Compare the leave-one-out errors of a fit with those of its features, times the square roots of the
     /// weights.

@@ -24,10 +24,17 @@ pub(crate) struct Regression<T> {
     pub(crate) quality: Quality,
     /// What is known of the predictions, if it was measured.
     pub(crate) confidence: Option<Confidence>,
-    /// If they were asked for, the outputs for each row of a regression without its fold, row by row.
-    pub(crate) held_out: Option<Vec<f64>>,
+    /// If they were asked for, outputs of rows that had no part in them.
+    pub(crate) held_out: Option<Unseen>,
     /// The regressions without each of the folds that were asked for.
     pub(crate) without: Vec<WithoutFold<T>>,
+}
+
+/// Outputs of rows that had no part in them, in standard deviations of the targets, row by row.
+#[derive(Clone, Debug)]
+pub(crate) struct Unseen {
+    pub(crate) rows: Vec<usize>,
+    pub(crate) outputs: Vec<f64>,
 }
 
 /// A regression on the rows of all folds but one, which had no part in the choice of its ridge either.
@@ -134,7 +141,7 @@ fn in_kernel_weights<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
 }
 
 /// Convert feature weights, one target after the other, to kernel weights.
-fn kernel_weights<T: Scalar, G: GroundSet<T> + ?Sized>(
+pub(crate) fn kernel_weights<T: Scalar, G: GroundSet<T> + ?Sized>(
     nystrom: &Nystrom<'_, '_, T, G>,
     of_features: impl Iterator<Item = f64>,
 ) -> Result<Vec<T>, Error> {

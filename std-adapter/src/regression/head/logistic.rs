@@ -1,0 +1,525 @@
+//! Multinomial logistic regression on the features of the landmarks.
+//!
+//! The logits of a row are `z = Wᵀφ(x) + b`, and `W` minimises
+//!
+//! `Σ_i ω_i (-ln p_i) / n + γ/2 ‖W‖²`, `p = softmax(z)` of the row's own class,
+//!
+//! by L-BFGS in `U = P W`, where `PᵀP = ΦᵀΦ/4 + nγI`: of two classes the Hessian is at most `PᵀP`, so that few
+//! steps suffice whatever the features' scales are. `b_k` is the share of class `k` over [`UNIT`], which is
+//! its log-odds to first order. γ is that with the least log-loss on rows held out, from large to small, each
+//! from the weights of the one before.
+//!
+//! Outputs stay what they are for least squares, estimates of indicators in their units, `f = z` [`UNIT`]: the
+//! largest is the class, and the temperature is calibrated by rows that had no part in the weights.
+
+use crate::data::weights::Weights;
+use crate::error::{Cause, Error};
+use crate::linalg::lbfgs::minimise;
+use crate::model::classes::log_probability;
+use crate::observer::Observer;
+use crate::regression::rows::folds::FOLDS;
+use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::{Accum, Mat, MatRef, Par};
+use rayon::prelude::*;
+
+/// What a logit counts in units of the indicators: the slope of the logistic function at a half.
+pub(crate) const UNIT: f64 = 0.25;
+
+/// Steps of L-BFGS, and the relative change of the objective after which it ends: of a model, and of a
+/// candidate.
+const STEPS: u64 = 100;
+const CHANGE: f64 = 3e-5;
+const ROUGHLY: f64 = 3e-4;
+
+/// Blocks of rows, whose sums are added in order, so that the last digits do not depend on the threads.
+const BLOCKS: usize = 64;
+const BLOCK: usize = 256;
+
+/// The candidates for γ: powers of ten from the largest, until the last were so many above the least, and
+/// half powers beside it.
+const LARGEST: f64 = 0.1;
+const DECADES: i32 = 9;
+const RISES: usize = 2;
+
+/// The fold of rows that are held out instead of folds.
+pub(crate) const JUDGED: u8 = FOLDS as u8;
+
+/// Folds that are held out together for the choice of γ, and the rows that are held out at least.
+const TOGETHER: usize = 3;
+const HELD_OUT: usize = 2_000;
+
+/// Rows of classes: their features, classes, folds, weights.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows<'a> {
+    /// `c` features of each row, a column each.
+    pub(crate) features: MatRef<'a, f64>,
+    /// The class of each row.
+    pub(crate) classes: &'a [usize],
+    /// The mean and the deviation of each class's indicator.
+    pub(crate) indicators: &'a [(f64, f64)],
+    /// The fold of each row, or [`JUDGED`].
+    pub(crate) folds: &'a [u8],
+    /// The weights of the rows.
+    pub(crate) weights: Weights<'a>,
+}
+
+/// The errors of some rows by their probabilities.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Losses {
+    /// The sum of the weights.
+    rows: f64,
+    /// The weighted sum of `-ln p` of the own classes.
+    log: f64,
+    /// The weighted sum of the squared differences of probabilities and indicators, in standard deviations.
+    squares: f64,
+}
+
+impl Losses {
+    /// Return the root mean squared error over rows and classes.
+    pub(crate) fn error(self, classes: usize) -> f64 {
+        (self.squares / (self.rows * classes as f64)).sqrt()
+    }
+}
+
+/// γ, the errors by which it was chosen, and the weights to start from.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    pub(crate) ridge: f64,
+    /// Each candidate with its errors on rows held out.
+    pub(crate) scores: Vec<(f64, Losses)>,
+    /// Folds that were held out together, and the weights without them, at γ: at least one.
+    held_out: Vec<(FoldSet, Mat<f64>)>,
+}
+
+/// A candidate for γ, its errors on rows held out, and the weights without each part of them.
+struct Tried {
+    ridge: f64,
+    losses: Losses,
+    weights: Vec<Mat<f64>>,
+}
+
+/// Return the place of the least log-loss.
+fn best(tried: &[Tried]) -> usize {
+    let losses = tried.iter().map(|tried| tried.losses.log / tried.losses.rows).enumerate();
+    losses.min_by(|(_, one), (_, other)| one.total_cmp(other)).map_or(0, |(place, _)| place)
+}
+
+/// A set of folds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FoldSet(u16);
+
+impl FoldSet {
+    pub(crate) const NONE: Self = Self(0);
+
+    /// Return that of a list.
+    pub(crate) fn of(folds: &[u8]) -> Self {
+        Self(folds.iter().fold(0, |set, fold| set | 1 << fold))
+    }
+
+    pub(crate) fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(crate) fn contains(self, fold: u8) -> bool {
+        self.0 >> fold & 1 == 1
+    }
+}
+
+impl Rows<'_> {
+    pub(crate) fn outputs(&self) -> usize {
+        self.indicators.len()
+    }
+
+    /// Return `W` of all rows but those of these folds. `whole` is the triangle `R` of all rows, and `start`
+    /// the weights to begin with.
+    ///
+    /// # Errors
+    /// `ErrorKind::Cancelled`.
+    pub(crate) fn solve(
+        &self,
+        whole: MatRef<'_, f64>,
+        ridge: f64,
+        without: FoldSet,
+        (start, change): (&Mat<f64>, f64),
+        observer: &dyn Observer,
+    ) -> Result<Mat<f64>, Error> {
+        let (c, outputs) = (self.features.nrows(), self.outputs());
+        let rows: f64 = (0..self.classes.len())
+            .filter(|&row| !without.contains(self.folds[row]))
+            .map(|row| self.weights.at(row))
+            .sum();
+        let precondition = precondition(whole, ridge, self.weights.sum(self.classes.len()))
+            .ok_or(Error(Cause::NotFinite))?;
+        let at = |u: &[f64]| {
+            let mut w = MatRef::from_column_major_slice(u, c, outputs).to_owned();
+            solve_upper_triangular_in_place(precondition.as_ref(), w.as_mut(), Par::Seq);
+            let (loss, mut slope) = self.loss(w.as_ref(), without);
+            let value = loss / rows + 0.5 * ridge * w.squared_norm_l2();
+            for k in 0..outputs {
+                for j in 0..c {
+                    slope[(j, k)] = slope[(j, k)] / rows + ridge * w[(j, k)];
+                }
+            }
+            solve_lower_triangular_in_place(precondition.transpose(), slope.as_mut(), Par::Seq);
+            (value, numbers(&slope))
+        };
+        let begin = numbers(&(&precondition * start));
+        let change = change * at(&begin).0;
+        let found = minimise(begin, (STEPS, change), observer, at)?;
+        let mut w = MatRef::from_column_major_slice(&found, c, outputs).to_owned();
+        solve_upper_triangular_in_place(precondition.as_ref(), w.as_mut(), Par::Seq);
+        Ok(w)
+    }
+
+    /// Return the log-loss of all rows but those of these folds, and its gradient by `W`.
+    fn loss(&self, weights: MatRef<'_, f64>, without: FoldSet) -> (f64, Mat<f64>) {
+        let (c, outputs, count) = (weights.nrows(), weights.ncols(), self.classes.len());
+        let block = count.div_ceil(BLOCKS).max(BLOCK);
+        let of_block = |first: usize| {
+            let len = block.min(count - first);
+            let features = self.features.subcols(first, len);
+            let mut rest = self.logits(weights, first, len);
+            let mut loss = 0.0;
+            for i in 0..len {
+                let row = first + i;
+                let own = rest.col_as_slice_mut(i);
+                if without.contains(self.folds[row]) {
+                    own.fill(0.0);
+                    continue;
+                }
+                let weight = self.weights.at(row);
+                let class = self.classes[row];
+                loss -= weight * log_probability(own, class, 1.0);
+                softmax(own);
+                own[class] -= 1.0;
+                own.iter_mut().for_each(|number| *number *= weight);
+            }
+            let mut slope = Mat::zeros(c, outputs);
+            matmul(slope.as_mut(), Accum::Replace, features, rest.transpose(), 1.0, Par::Seq);
+            (loss, slope)
+        };
+        let blocks: Vec<_> = (0..count).into_par_iter().step_by(block).map(of_block).collect();
+        let zero = (0.0, Mat::zeros(c, outputs));
+        blocks.into_iter().fold(zero, |(loss, slope), (own, of_block)| (loss + own, slope + of_block))
+    }
+
+    /// Return the logits of some rows, a column each.
+    fn logits(&self, weights: MatRef<'_, f64>, first: usize, len: usize) -> Mat<f64> {
+        let mut logits = Mat::from_fn(self.outputs(), len, |k, _| self.indicators[k].0 / UNIT);
+        let features = self.features.subcols(first, len);
+        matmul(logits.as_mut(), Accum::Add, weights.transpose(), features, 1.0, Par::Seq);
+        logits
+    }
+
+    /// Return the logits of each of these rows, row by row.
+    pub(crate) fn predict(&self, weights: MatRef<'_, f64>, rows: &[usize]) -> Vec<f64> {
+        rows.iter().flat_map(|&row| numbers(&self.logits(weights, row, 1))).collect()
+    }
+
+    /// Add the errors of these rows.
+    pub(crate) fn add_losses(
+        &self,
+        weights: MatRef<'_, f64>,
+        rows: impl Iterator<Item = usize>,
+        losses: &mut Losses,
+    ) {
+        for row in rows {
+            let mut own = self.predict(weights, &[row]);
+            let (weight, class) = (self.weights.at(row), self.classes[row]);
+            losses.rows += weight;
+            losses.log -= weight * log_probability(&own, class, 1.0);
+            softmax(&mut own);
+            own[class] -= 1.0;
+            let squares =
+                own.iter().zip(self.indicators).map(|(rest, (_, deviation))| (rest / deviation).powi(2));
+            losses.squares += weight * squares.sum::<f64>();
+        }
+    }
+
+    /// Choose γ by rows that are held out of those in no fold of `unseen`, if it is not given.
+    ///
+    /// # Errors
+    /// `ErrorKind::Cancelled`; `ErrorKind::Data` if no rows can be held out.
+    pub(crate) fn choose(
+        &self,
+        whole: MatRef<'_, f64>,
+        given: Option<f64>,
+        unseen: FoldSet,
+        observer: &dyn Observer,
+    ) -> Result<Path, Error> {
+        let splits = self.splits(unseen);
+        if splits.is_empty() {
+            return Err(Error(Cause::Folds { rows: self.classes.len() }));
+        }
+        let attempt = |ridge: f64, start: &[Mat<f64>]| {
+            let mut losses = Losses::default();
+            let mut weights = Vec::with_capacity(splits.len());
+            for (&held, start) in splits.iter().zip(start) {
+                let found = self.solve(whole, ridge, unseen.with(held), (start, ROUGHLY), observer)?;
+                self.add_losses(found.as_ref(), self.of_folds(held), &mut losses);
+                weights.push(found);
+            }
+            Ok::<_, Error>(Tried { ridge, losses, weights })
+        };
+        let zeros = vec![Mat::zeros(self.features.nrows(), self.outputs()); splits.len()];
+        let mut tried: Vec<Tried> = Vec::new();
+        if let Some(ridge) = given {
+            tried.push(attempt(ridge, &zeros)?);
+        } else {
+            for tenth in 0..DECADES {
+                let start = tried.last().map_or(&zeros, |last| &last.weights);
+                tried.push(attempt(LARGEST * 10_f64.powi(-tenth), start)?);
+                if tried.len() - 1 - best(&tried) == RISES {
+                    break;
+                }
+            }
+            let (decade, half) = (&tried[best(&tried)], 10_f64.sqrt());
+            let beside = [half, half.recip()].map(|factor| attempt(decade.ridge * factor, &decade.weights));
+            for beside in beside {
+                tried.push(beside?);
+            }
+        }
+        let scores = tried.iter().map(|tried| (tried.ridge, tried.losses)).collect();
+        let Tried { ridge, weights, .. } = tried.swap_remove(best(&tried));
+        Ok(Path { ridge, scores, held_out: splits.into_iter().zip(weights).collect() })
+    }
+
+    /// Return the rows of these folds.
+    fn of_folds(&self, folds: FoldSet) -> impl Iterator<Item = usize> {
+        (0..self.classes.len()).filter(move |&row| folds.contains(self.folds[row]))
+    }
+
+    /// Return folds to hold out together, until enough rows are: [`JUDGED`] alone if rows are in it.
+    fn splits(&self, unseen: FoldSet) -> Vec<FoldSet> {
+        let mut sizes = [0; FOLDS + 1];
+        self.folds.iter().for_each(|&fold| sizes[usize::from(fold)] += 1);
+        if sizes[FOLDS] > 0 {
+            return vec![FoldSet::of(&[JUDGED])];
+        }
+        let seen: Vec<u8> =
+            (0..JUDGED).filter(|&fold| sizes[usize::from(fold)] > 0 && !unseen.contains(fold)).collect();
+        let mut splits = Vec::new();
+        let mut held = 0;
+        for folds in seen.chunks(TOGETHER.min(seen.len() / 2).max(1)) {
+            if held >= HELD_OUT || folds.len() == seen.len() {
+                break;
+            }
+            held += folds.iter().map(|&fold| sizes[usize::from(fold)]).sum::<usize>();
+            splits.push(FoldSet::of(folds));
+        }
+        splits
+    }
+
+    /// Return `W` of all rows but those of these folds, at the γ that was chosen.
+    ///
+    /// # Errors
+    /// `ErrorKind::Cancelled`.
+    pub(crate) fn without(
+        &self,
+        whole: MatRef<'_, f64>,
+        path: &Path,
+        without: FoldSet,
+        observer: &dyn Observer,
+    ) -> Result<Mat<f64>, Error> {
+        self.solve(whole, path.ridge, without, (&path.held_out[0].1, CHANGE), observer)
+    }
+
+    /// Return the rows that were held out for the choice of γ, and the logits of each.
+    pub(crate) fn held_out(&self, path: &Path) -> (Vec<usize>, Vec<f64>) {
+        let (mut rows, mut logits) = (Vec::new(), Vec::new());
+        for (held, weights) in &path.held_out {
+            let own: Vec<usize> = self.of_folds(*held).collect();
+            logits.extend(self.predict(weights.as_ref(), &own));
+            rows.extend(own);
+        }
+        (rows, logits)
+    }
+}
+
+/// Replace logits by probabilities.
+fn softmax(logits: &mut [f64]) {
+    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut sum = 0.0;
+    for logit in &mut *logits {
+        *logit = (*logit - largest).exp();
+        sum += *logit;
+    }
+    logits.iter_mut().for_each(|part| *part /= sum);
+}
+
+/// Return `P` with `PᵀP = RᵀR/4n + γI`; `None` if numbers are not finite.
+fn precondition(whole: MatRef<'_, f64>, ridge: f64, rows: f64) -> Option<Mat<f64>> {
+    let c = whole.ncols();
+    let mut gram = Mat::<f64>::zeros(c, c);
+    matmul(gram.as_mut(), Accum::Replace, whole.transpose(), whole, UNIT / rows, Par::Seq);
+    let trace: f64 = (0..c).map(|j| gram[(j, j)]).sum();
+    (0..c).for_each(|j| gram[(j, j)] += ridge + f64::EPSILON * trace);
+    let factor = gram.llt(faer::Side::Lower).ok()?;
+    Some(factor.L().transpose().to_owned())
+}
+
+/// Return the numbers of a matrix by columns.
+fn numbers(matrix: &Mat<f64>) -> Vec<f64> {
+    (0..matrix.ncols()).flat_map(|k| matrix.col_as_slice(k).iter().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FoldSet, JUDGED, Mat, Rows, UNIT, Weights};
+    use crate::observer::NoObserver;
+    use dpp_nystrom_host::rng::{RngStream, stream};
+    use faer::MatRef;
+    use rand::RngExt;
+
+    /// Rows of `c` features and their classes, which some features tell apart but for noise.
+    struct Sample {
+        features: Mat<f64>,
+        classes: Vec<usize>,
+        indicators: Vec<(f64, f64)>,
+        folds: Vec<u8>,
+    }
+
+    impl Sample {
+        fn new(count: usize, c: usize, classes: usize) -> Self {
+            let mut random = stream(11, RngStream::Folds);
+            let features = Mat::from_fn(c, count, |_, _| random.random::<f64>() - 0.5);
+            let score = |i: usize, k: usize| 4.0 * features[(k, i)];
+            let class = |i: usize| {
+                let noisy = (0..classes).map(|k| score(i, k)).enumerate();
+                let taken = noisy.max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(k, _)| k);
+                if i % 5 == 0 { i % classes } else { taken }
+            };
+            let classes_of: Vec<usize> = (0..count).map(class).collect();
+            let share = |k: usize| classes_of.iter().filter(|&&own| own == k).count() as f64 / count as f64;
+            let indicators =
+                (0..classes).map(share).map(|share| (share, (share * (1.0 - share)).sqrt())).collect();
+            let folds = (0..count).map(|i| (i % 10) as u8).collect();
+            Self { features, classes: classes_of, indicators, folds }
+        }
+
+        fn rows(&self) -> Rows<'_> {
+            Rows {
+                features: self.features.as_ref(),
+                classes: &self.classes,
+                indicators: &self.indicators,
+                folds: &self.folds,
+                weights: Weights::default(),
+            }
+        }
+
+        /// Any triangle will do: it decides how many steps are taken, not where they end.
+        fn whole(&self) -> Mat<f64> {
+            let root = (self.classes.len() as f64 / 12.0).sqrt();
+            Mat::from_fn(self.features.nrows(), self.features.nrows(), |i, j| if i == j { root } else { 0.0 })
+        }
+
+        fn solved(&self, ridge: f64, without: FoldSet) -> Mat<f64> {
+            let start = Mat::zeros(self.features.nrows(), self.indicators.len());
+            self.rows().solve(self.whole().as_ref(), ridge, without, (&start, 1e-14), &NoObserver).unwrap()
+        }
+    }
+
+    /// The penalised log-loss, as its definition says.
+    fn objective(sample: &Sample, weights: MatRef<'_, f64>, ridge: f64, left_out: Option<u8>) -> f64 {
+        let (mut loss, mut rows) = (0.0, 0.0);
+        for (i, &class) in sample.classes.iter().enumerate() {
+            if Some(sample.folds[i]) == left_out {
+                continue;
+            }
+            let logit = |k: usize| {
+                let terms = (0..weights.nrows()).map(|j| weights[(j, k)] * sample.features[(j, i)]);
+                terms.sum::<f64>() + sample.indicators[k].0 / UNIT
+            };
+            let sum: f64 = (0..weights.ncols()).map(|k| logit(k).exp()).sum();
+            loss -= logit(class) - sum.ln();
+            rows += 1.0;
+        }
+        loss / rows + 0.5 * ridge * weights.squared_norm_l2()
+    }
+
+    #[test]
+    fn no_weight_moved_lowers_the_objective() {
+        let sample = Sample::new(300, 5, 3);
+        for left_out in [None, Some(4)] {
+            let without = left_out.map_or(FoldSet::NONE, |fold| FoldSet::of(&[fold]));
+            let found = sample.solved(1e-2, without);
+            let least = objective(&sample, found.as_ref(), 1e-2, left_out);
+            assert!(least < 0.9 * 3_f64.ln(), "{least}");
+            for (j, k) in (0..5).flat_map(|j| (0..3).map(move |k| (j, k))) {
+                let moved = |by: f64| {
+                    let mut weights = found.clone();
+                    weights[(j, k)] += by;
+                    objective(&sample, weights.as_ref(), 1e-2, left_out)
+                };
+                let slope = (moved(1e-4) - moved(-1e-4)) / 2e-4;
+                assert!(slope.abs() < 1e-6, "{left_out:?} {j} {k}: {slope}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_of_weight_two_is_two_rows() {
+        let mut sample = Sample::new(120, 4, 3);
+        let weight = |i: usize| if i.is_multiple_of(3) { 2.0 } else { 1.0 };
+        let mean = 4.0 / 3.0;
+        let weights: Vec<f64> = (0..120).map(|i| weight(i) / mean).collect();
+        let start = Mat::zeros(4, 3);
+        let rows = Rows { weights: Weights(Some(&weights)), ..sample.rows() };
+        let whole = sample.whole();
+        let weighted = rows.solve(whole.as_ref(), 1e-2, FoldSet::NONE, (&start, 1e-14), &NoObserver).unwrap();
+        let places: Vec<usize> = (0..120).flat_map(|i| vec![i; weight(i) as usize]).collect();
+        sample.features = Mat::from_fn(4, places.len(), |j, i| sample.features[(j, places[i])]);
+        sample.classes = places.iter().map(|&i| sample.classes[i]).collect();
+        sample.folds = places.iter().map(|&i| sample.folds[i]).collect();
+        let repeated = sample.solved(1e-2, FoldSet::NONE);
+        assert!((weighted - repeated).norm_max() < 1e-5);
+    }
+
+    /// Other classes in the rows that no choice sees change neither γ nor the weights without them, bit for
+    /// bit; in the rows held out they change the choice alone.
+    #[test]
+    fn choices_see_no_rows_left_out() {
+        let sample = Sample::new(400, 6, 3);
+        let unseen = FoldSet::of(&[9]);
+        let turned = |fold: u8| {
+            let turn =
+                |(i, &class): (usize, &usize)| if sample.folds[i] == fold { (class + 1) % 3 } else { class };
+            sample.classes.iter().enumerate().map(turn).collect::<Vec<_>>()
+        };
+        let whole = sample.whole();
+        let of = |rows: Rows<'_>| {
+            let path = rows.choose(whole.as_ref(), None, unseen, &NoObserver).unwrap();
+            let weights = rows.without(whole.as_ref(), &path, unseen, &NoObserver).unwrap();
+            (path, weights)
+        };
+        let (path, weights) = of(sample.rows());
+        assert!(path.ridge < 0.1 && path.scores.len() > 4, "{path:?}");
+        let [own, other] = [turned(9), turned(0)];
+        let (of_unseen, same) = of(Rows { classes: &own, ..sample.rows() });
+        assert_eq!((of_unseen.ridge, &same), (path.ridge, &weights));
+        let (_, changed) = of(Rows { classes: &other, ..sample.rows() });
+        assert_ne!(changed, weights);
+        let (rows, logits) = sample.rows().held_out(&path);
+        assert_eq!((rows.len(), logits.len()), (360, 3 * 360));
+        assert!(rows.iter().all(|&row| sample.folds[row] != 9));
+
+        // Rows that judge are held out alone, and their classes have no part in the weights for them.
+        let mut folds = sample.folds.clone();
+        (0..400)
+            .step_by(4)
+            .filter(|&row| folds[row] != 9)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .for_each(|row| folds[row] = JUDGED);
+        let judged = Rows { folds: &folds, ..sample.rows() };
+        let path = judged.choose(whole.as_ref(), Some(1e-3), unseen, &NoObserver).unwrap();
+        let (rows, logits) = judged.held_out(&path);
+        assert!(rows.iter().all(|&row| folds[row] == JUDGED) && rows.len() == 100, "{}", rows.len());
+        let other: Vec<usize> =
+            (0..400).map(|row| if folds[row] == JUDGED { 0 } else { sample.classes[row] }).collect();
+        let turned = Rows { classes: &other, ..judged };
+        let path = turned.choose(whole.as_ref(), Some(1e-3), unseen, &NoObserver).unwrap();
+        assert_eq!(turned.held_out(&path).1, logits);
+    }
+}
