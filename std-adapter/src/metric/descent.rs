@@ -133,6 +133,13 @@ impl Point {
         Some(held_out.left(held.as_ref(), landmarks.as_ref(), &solved))
     }
 
+    /// Return the features of the rows of a problem: a row each.
+    pub(crate) fn features(&self, problem: &Problem<'_>) -> Option<Mat<f64>> {
+        let [rows, landmarks] =
+            [problem.rows, self.landmarks.as_ref()].map(|rows| self.transform.apply(rows));
+        problem.features(rows.as_ref(), landmarks.as_ref())
+    }
+
     /// Return the mean outer product of the gradients, d x d.
     pub(crate) fn gradients(&self, problem: &Problem<'_>) -> Option<Mat<f64>> {
         let [rows, landmarks] =

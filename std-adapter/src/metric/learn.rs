@@ -84,9 +84,8 @@ pub struct LearnedMetric {
     pub landmarks: Option<Vec<f64>>,
     /// Why nothing was learned, for [`Metric::Auto`].
     pub reason: Option<&'static str>,
-    /// The rows held out, and their outputs in the metric that was chosen, in standard deviations of the
-    /// targets, row by row.
-    pub(crate) held_out: Option<(Vec<usize>, Vec<f64>)>,
+    /// The rows held out.
+    pub(crate) held_out: Option<Vec<usize>>,
 }
 
 impl LearnedMetric {
@@ -184,10 +183,10 @@ pub(crate) fn learn_metric(
         let rows = transformed(&problems.all, &transform.times(widest));
         search.members(&rows, kind, asked).is_ok()
     };
-    let (metric, best) = search.choose(&problems, &found, metric, leaves_enough)?;
+    let losses = search.losses(&problems, &found);
+    let (metric, best) = search.choose(&found, &losses, metric, leaves_enough)?;
     go_on(observer)?;
-    let left = best.point.left(&problems.learned, &problems.held);
-    let held_out = left.map(|left| (split.held, by_rows(&(problems.held.targets - left))));
+    let held_out = Some(split.held);
     let last = match free {
         true => moved(&search, &problems, metric, &best)?,
         false if metric == Metric::One => best,
@@ -203,7 +202,7 @@ pub(crate) fn learn_metric(
     }
     search.advance()?;
     observer.end();
-    let errors = search.errors(&problems, &found);
+    let errors = search.errors(&found, &losses);
     if let Transform::Scales(scales) = &transform {
         transform = Transform::Scales(without_negligible(scales.iter().map(|scale| scale.abs()).collect()));
     }

@@ -149,6 +149,12 @@ impl Problem<'_> {
         (0..left.nrows()).map(|i| self.weights.at(i) * left.row(i).squared_norm_l2()).collect()
     }
 
+    /// Return the features of these rows, transformed: a row each, without the weights.
+    pub(crate) fn features(&self, rows: MatRef<'_, f64>, landmarks: MatRef<'_, f64>) -> Option<Mat<f64>> {
+        let unweighted = Problem { weights: Weights::default(), ..*self };
+        Features::of(&unweighted, rows, landmarks).map(|features| features.phi)
+    }
+
     /// Return what a solution leaves of the targets of these rows, transformed.
     pub(crate) fn left(
         &self,

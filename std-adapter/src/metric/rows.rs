@@ -2,8 +2,13 @@
 
 use crate::data::{prepared::Prepared, prepared::StandardTarget, weights::Weights};
 use crate::kernel::kind::KernelKind;
+use crate::linalg::eigen::product;
 use crate::metric::{descent::Point, objective::Problem};
-use crate::regression::{head::Head, rows::split::Split};
+use crate::observer::Observer;
+use crate::regression::{
+    head::Head, head::logistic::FoldSet, head::logistic::JUDGED, head::logistic::Rows as Classes,
+    rows::split::Split,
+};
 use faer::{Mat, MatRef};
 
 /// Rows over the bandwidth, and their targets.
@@ -36,7 +41,7 @@ pub(super) struct Sample<'a> {
     all: Rows,
     head: Head,
     targets: Vec<&'a StandardTarget>,
-    /// The classes of those held out.
+    /// The classes of those held out, and then of those to learn from.
     classes: Vec<usize>,
 }
 
@@ -59,7 +64,7 @@ impl<'a> Sample<'a> {
             all: gather(&[&split.held[..], &split.learned].concat()),
             head,
             targets: data.targets().collect(),
-            classes: head.classes(data, &split.held),
+            classes: head.classes(data, &[&split.held[..], &split.learned].concat()),
         }
     }
 
@@ -68,26 +73,47 @@ impl<'a> Sample<'a> {
         Problems { held, learned, all }
     }
 
-    /// Return the loss of each row held out, times its weight; of classes at the best temperature. The
-    /// squared error of indicators also falls where no class is told better.
-    pub(super) fn losses(&self, problems: &Problems<'_>, point: &Point) -> Option<Vec<f64>> {
-        let (held, count) = (&problems.held, self.targets.len());
-        let left = point.left(&problems.learned, held)?;
-        let output = |i: usize, t: usize| {
-            let target = self.targets[t];
-            target.mean + target.deviation * (held.targets[(i, t)] - left[(i, t)])
+    /// Return the loss of each row held out, times its weight: of values the squared error; of classes the
+    /// log-loss of logistic regression, at the best γ and temperature.
+    pub(super) fn losses(
+        &self,
+        problems: &Problems<'_>,
+        point: &Point,
+        observer: &dyn Observer,
+    ) -> Option<Vec<f64>> {
+        let held = &problems.held;
+        let count = self.targets.len();
+        let (left, outputs) = match self.head {
+            Head::Values => (point.left(&problems.learned, held)?, vec![0.0; held.rows.nrows() * count]),
+            Head::Classes => (Mat::zeros(held.rows.nrows(), count), self.logits(problems, point, observer)?),
         };
-        let outputs: Vec<f64> = (0..left.nrows())
-            .flat_map(|i| (0..count).map(move |t| (i, t)))
-            .map(|(i, t)| output(i, t))
-            .collect();
-        let temperature = self.head.temperature(&outputs, &self.classes, held.weights);
+        let temperature = self.head.temperature(&outputs, &self.classes[..left.nrows()], held.weights);
         let rows = outputs.chunks_exact(count).zip(&self.classes).enumerate();
         let loss = |(i, (outputs, &class)): (usize, (&[f64], &usize))| {
             let residuals = left.row(i).iter().copied();
             held.weights.at(i) * self.head.loss(outputs, residuals, class, temperature)
         };
         Some(rows.map(loss).collect())
+    }
+
+    /// Return the logits of the rows held out, row by row.
+    fn logits(&self, problems: &Problems<'_>, point: &Point, observer: &dyn Observer) -> Option<Vec<f64>> {
+        let (all, held) = (&problems.all, problems.held.rows.nrows());
+        let features = point.features(all)?;
+        let gram = product(features.transpose(), features.as_ref());
+        let features = features.transpose().to_owned();
+        let folds: Vec<u8> = (0..self.classes.len()).map(|row| if row < held { JUDGED } else { 0 }).collect();
+        let indicators: Vec<(f64, f64)> =
+            self.targets.iter().map(|target| (target.mean, target.deviation)).collect();
+        let rows = Classes {
+            features: features.as_ref(),
+            classes: &self.classes,
+            indicators: &indicators,
+            folds: &folds,
+            weights: all.weights,
+        };
+        let path = rows.choose(gram.as_ref(), None, FoldSet::NONE, observer).ok()?;
+        Some(rows.held_out(&path).1)
     }
 
     /// Return the error of rows with these losses.

@@ -129,7 +129,10 @@ impl Search<'_> {
         self.advance()?;
         let (mut best, mut of_all) = (None::<((KernelKind, Measured), Vec<f64>)>, Vec::new());
         for (kind, found) in std::iter::once((own, from.clone())).chain(others.into_iter().flatten()) {
-            let Some(losses) = self.sample.losses(&self.sample.under(kind), &found.point) else { continue };
+            let Some(losses) = self.sample.losses(&self.sample.under(kind), &found.point, self.observer)
+            else {
+                continue;
+            };
             of_all.push((kind, self.sample.error(&losses)));
             if best.as_ref().is_none_or(|(_, least)| is_lower(&losses, least, 0.0)) {
                 best = Some(((kind, found), losses));
@@ -169,13 +172,23 @@ impl Search<'_> {
         Ok(maps.into_iter().flatten().collect())
     }
 
+    /// Return the losses of the rows held out under each metric; `None` where they are not finite.
+    pub(super) fn losses(
+        &self,
+        problems: &Problems<'_>,
+        found: &[(Metric, Measured)],
+    ) -> Vec<Option<Vec<f64>>> {
+        let of = |(_, found): &(Metric, Measured)| self.sample.losses(problems, &found.point, self.observer);
+        found.par_iter().map(of).collect()
+    }
+
     /// Choose the metric that is wanted, or of several the first whose error no later one lowers by more than
     /// the margin. Of several, one that does not leave enough independent rows for the landmarks is chosen
     /// only if none does.
     pub(super) fn choose(
         &self,
-        problems: &Problems<'_>,
         found: &[(Metric, Measured)],
+        losses: &[Option<Vec<f64>>],
         wanted: Metric,
         leaves_enough: impl Fn(&Transform) -> bool,
     ) -> Result<(Metric, Measured), Error> {
@@ -184,17 +197,18 @@ impl Search<'_> {
             Metric::Map(None) => matches!(metric, Metric::Map(_)),
             wanted => metric == wanted,
         };
-        let mut candidates: Vec<&(Metric, Measured)> =
-            found.iter().filter(|(metric, _)| is_wanted(*metric)).collect();
+        let mut candidates: Vec<_> =
+            found.iter().zip(losses).filter(|((metric, _), _)| is_wanted(*metric)).collect();
+        let leaves_enough = |found: &Measured| leaves_enough(&found.point.transform);
         let enough: Vec<_> =
-            candidates.iter().copied().filter(|(_, found)| leaves_enough(&found.point.transform)).collect();
+            candidates.iter().copied().filter(|((_, found), _)| leaves_enough(found)).collect();
         if !enough.is_empty() {
             candidates = enough;
         }
-        let mut best: Option<(&(Metric, Measured), Vec<f64>)> = None;
-        for candidate in candidates {
-            let Some(losses) = self.sample.losses(problems, &candidate.1.point) else { continue };
-            if best.as_ref().is_none_or(|(_, least)| is_lower(&losses, least, self.sample.margin())) {
+        let mut best: Option<(&(Metric, Measured), &[f64])> = None;
+        for (candidate, losses) in candidates {
+            let Some(losses) = losses else { continue };
+            if best.as_ref().is_none_or(|(_, least)| is_lower(losses, least, self.sample.margin())) {
                 best = Some((candidate, losses));
             }
         }
@@ -299,11 +313,15 @@ impl Search<'_> {
         Ok(least(rounds).map_or_else(|| from.clone(), |(best, _)| best))
     }
 
-    /// Return the errors of metrics on the rows held out.
-    pub(super) fn errors(&self, problems: &Problems<'_>, found: &[(Metric, Measured)]) -> Vec<(Metric, f64)> {
-        let error = |losses: Vec<f64>| self.sample.error(&losses);
-        let of = |found: &Measured| self.sample.losses(problems, &found.point).map_or(f64::NAN, error);
-        found.iter().map(|(metric, found)| (*metric, of(found))).collect()
+    /// Return the errors of metrics from their losses.
+    pub(super) fn errors(
+        &self,
+        found: &[(Metric, Measured)],
+        losses: &[Option<Vec<f64>>],
+    ) -> Vec<(Metric, f64)> {
+        let error = |losses: &Vec<f64>| self.sample.error(losses);
+        let of = |losses: &Option<Vec<f64>>| losses.as_ref().map_or(f64::NAN, error);
+        found.iter().zip(losses).map(|((metric, _), losses)| (*metric, of(losses))).collect()
     }
 
     pub(super) fn advance(&self) -> Result<(), Error> {

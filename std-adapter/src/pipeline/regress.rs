@@ -103,8 +103,7 @@ pub(super) fn fit_and_without<'s>(
     let fit_params = FitParams { kernel, ridge: params.ridge, precision, seed: params.seed };
     let landmarks = &selected.selection.landmarks;
     // Rows that the metric was learned on are predicted too well, also without their fold.
-    let judged = selected.judged().map(|(rows, _)| &rows[..]);
-    let apart = Apart { folds, judged };
+    let apart = Apart { folds, judged: selected.judged() };
     let mut fitted =
         regression::fit_without(selected.source(), landmarks, fit_params, apart, checkpoint, observer)?;
     let scales = selected.metric.as_ref().and_then(LearnedMetric::inverse_length_scales);

@@ -90,10 +90,9 @@ impl Selected<'_> {
         FitSpec::new(self.source().columns(), landmarks, self.kernel, ridge, seed)
     }
 
-    /// Return the rows that a learned metric was chosen by, and their outputs in standard deviations of the
-    /// targets.
-    pub(super) fn judged(&self) -> Option<&(Vec<usize>, Vec<f64>)> {
-        self.metric.as_ref().filter(|learned| learned.metric != Metric::One)?.held_out.as_ref()
+    /// Return the rows that a learned metric was chosen by.
+    pub(super) fn judged(&self) -> Option<&[usize]> {
+        self.metric.as_ref().filter(|learned| learned.metric != Metric::One)?.held_out.as_deref()
     }
 
     /// Measure the trace error of the landmarks.
@@ -217,7 +216,7 @@ fn in_learned_metric<'s>(
     let from = choose_bandwidth(from, kind, learning, params.seed, observer)?.sigma;
     let start = (KernelSpec { kind, sigma: from }, kinds == Kinds::Any);
     let mut learned = learn_metric(learning, start, metric, (count, free), params.seed, observer)?;
-    if let (Some(seen), Some((judged, _))) = (&seen, &mut learned.held_out) {
+    if let (Some(seen), Some(judged)) = (&seen, &mut learned.held_out) {
         judged.iter_mut().for_each(|row| *row = seen[*row]);
     }
     // Free landmarks are learned with the bandwidth.

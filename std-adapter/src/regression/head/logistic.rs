@@ -14,7 +14,7 @@
 
 use crate::data::weights::Weights;
 use crate::error::{Cause, Error};
-use crate::linalg::lbfgs::minimise;
+use crate::linalg::{lbfgs::minimise, triangle::factor};
 use crate::model::classes::log_probability;
 use crate::observer::Observer;
 use crate::regression::rows::folds::FOLDS;
@@ -131,14 +131,14 @@ impl Rows<'_> {
         self.indicators.len()
     }
 
-    /// Return `W` of all rows but those of these folds. `whole` is the triangle `R` of all rows, and `start`
-    /// the weights to begin with.
+    /// Return `W` of all rows but those of these folds. `gram` is `ΦᵀΦ` of all rows, and `start` the
+    /// weights to begin with.
     ///
     /// # Errors
     /// `ErrorKind::Cancelled`.
     pub(crate) fn solve(
         &self,
-        whole: MatRef<'_, f64>,
+        gram: MatRef<'_, f64>,
         ridge: f64,
         without: FoldSet,
         (start, change): (&Mat<f64>, f64),
@@ -149,8 +149,8 @@ impl Rows<'_> {
             .filter(|&row| !without.contains(self.folds[row]))
             .map(|row| self.weights.at(row))
             .sum();
-        let precondition = precondition(whole, ridge, self.weights.sum(self.classes.len()))
-            .ok_or(Error(Cause::NotFinite))?;
+        let precondition =
+            precondition(gram, ridge, self.weights.sum(self.classes.len())).ok_or(Error(Cause::NotFinite))?;
         let at = |u: &[f64]| {
             let mut w = MatRef::from_column_major_slice(u, c, outputs).to_owned();
             solve_upper_triangular_in_place(precondition.as_ref(), w.as_mut(), Par::Seq);
@@ -243,7 +243,7 @@ impl Rows<'_> {
     /// `ErrorKind::Cancelled`; `ErrorKind::Data` if no rows can be held out.
     pub(crate) fn choose(
         &self,
-        whole: MatRef<'_, f64>,
+        gram: MatRef<'_, f64>,
         given: Option<f64>,
         unseen: FoldSet,
         observer: &dyn Observer,
@@ -256,7 +256,7 @@ impl Rows<'_> {
             let mut losses = Losses::default();
             let mut weights = Vec::with_capacity(splits.len());
             for (&held, start) in splits.iter().zip(start) {
-                let found = self.solve(whole, ridge, unseen.with(held), (start, ROUGHLY), observer)?;
+                let found = self.solve(gram, ridge, unseen.with(held), (start, ROUGHLY), observer)?;
                 self.add_losses(found.as_ref(), self.of_folds(held), &mut losses);
                 weights.push(found);
             }
@@ -317,12 +317,12 @@ impl Rows<'_> {
     /// `ErrorKind::Cancelled`.
     pub(crate) fn without(
         &self,
-        whole: MatRef<'_, f64>,
+        gram: MatRef<'_, f64>,
         path: &Path,
         without: FoldSet,
         observer: &dyn Observer,
     ) -> Result<Mat<f64>, Error> {
-        self.solve(whole, path.ridge, without, (&path.held_out[0].1, CHANGE), observer)
+        self.solve(gram, path.ridge, without, (&path.held_out[0].1, CHANGE), observer)
     }
 
     /// Return the rows that were held out for the choice of γ, and the logits of each.
@@ -348,15 +348,15 @@ fn softmax(logits: &mut [f64]) {
     logits.iter_mut().for_each(|part| *part /= sum);
 }
 
-/// Return `P` with `PᵀP = RᵀR/4n + γI`; `None` if numbers are not finite.
-fn precondition(whole: MatRef<'_, f64>, ridge: f64, rows: f64) -> Option<Mat<f64>> {
-    let c = whole.ncols();
-    let mut gram = Mat::<f64>::zeros(c, c);
-    matmul(gram.as_mut(), Accum::Replace, whole.transpose(), whole, UNIT / rows, Par::Seq);
+/// Return `P` with `PᵀP = ΦᵀΦ/4n + γI`; `None` if numbers are not finite.
+fn precondition(gram: MatRef<'_, f64>, ridge: f64, rows: f64) -> Option<Mat<f64>> {
+    let c = gram.ncols();
     let trace: f64 = (0..c).map(|j| gram[(j, j)]).sum();
-    (0..c).for_each(|j| gram[(j, j)] += ridge + f64::EPSILON * trace);
-    let factor = gram.llt(faer::Side::Lower).ok()?;
-    Some(factor.L().transpose().to_owned())
+    let added = ridge + f64::EPSILON * trace * UNIT / rows;
+    let entry = |i: usize, j: usize| gram[(i, j)] * UNIT / rows + if i == j { added } else { 0.0 };
+    let mut lower = Mat::from_fn(c, c, entry);
+    factor(&mut lower)?;
+    Some(lower.transpose().to_owned())
 }
 
 /// Return the numbers of a matrix by columns.
@@ -408,15 +408,19 @@ mod tests {
             }
         }
 
-        /// Any triangle will do: it decides how many steps are taken, not where they end.
-        fn whole(&self) -> Mat<f64> {
-            let root = (self.classes.len() as f64 / 12.0).sqrt();
-            Mat::from_fn(self.features.nrows(), self.features.nrows(), |i, j| if i == j { root } else { 0.0 })
+        /// Any matrix will do: it decides how many steps are taken, not where they end.
+        fn gram(&self) -> Mat<f64> {
+            let square = self.classes.len() as f64 / 12.0;
+            Mat::from_fn(
+                self.features.nrows(),
+                self.features.nrows(),
+                |i, j| if i == j { square } else { 0.0 },
+            )
         }
 
         fn solved(&self, ridge: f64, without: FoldSet) -> Mat<f64> {
             let start = Mat::zeros(self.features.nrows(), self.indicators.len());
-            self.rows().solve(self.whole().as_ref(), ridge, without, (&start, 1e-14), &NoObserver).unwrap()
+            self.rows().solve(self.gram().as_ref(), ridge, without, (&start, 1e-14), &NoObserver).unwrap()
         }
     }
 
@@ -466,8 +470,8 @@ mod tests {
         let weights: Vec<f64> = (0..120).map(|i| weight(i) / mean).collect();
         let start = Mat::zeros(4, 3);
         let rows = Rows { weights: Weights(Some(&weights)), ..sample.rows() };
-        let whole = sample.whole();
-        let weighted = rows.solve(whole.as_ref(), 1e-2, FoldSet::NONE, (&start, 1e-14), &NoObserver).unwrap();
+        let gram = sample.gram();
+        let weighted = rows.solve(gram.as_ref(), 1e-2, FoldSet::NONE, (&start, 1e-14), &NoObserver).unwrap();
         let places: Vec<usize> = (0..120).flat_map(|i| vec![i; weight(i) as usize]).collect();
         sample.features = Mat::from_fn(4, places.len(), |j, i| sample.features[(j, places[i])]);
         sample.classes = places.iter().map(|&i| sample.classes[i]).collect();
@@ -487,10 +491,10 @@ mod tests {
                 |(i, &class): (usize, &usize)| if sample.folds[i] == fold { (class + 1) % 3 } else { class };
             sample.classes.iter().enumerate().map(turn).collect::<Vec<_>>()
         };
-        let whole = sample.whole();
+        let gram = sample.gram();
         let of = |rows: Rows<'_>| {
-            let path = rows.choose(whole.as_ref(), None, unseen, &NoObserver).unwrap();
-            let weights = rows.without(whole.as_ref(), &path, unseen, &NoObserver).unwrap();
+            let path = rows.choose(gram.as_ref(), None, unseen, &NoObserver).unwrap();
+            let weights = rows.without(gram.as_ref(), &path, unseen, &NoObserver).unwrap();
             (path, weights)
         };
         let (path, weights) = of(sample.rows());
@@ -513,13 +517,13 @@ mod tests {
             .into_iter()
             .for_each(|row| folds[row] = JUDGED);
         let judged = Rows { folds: &folds, ..sample.rows() };
-        let path = judged.choose(whole.as_ref(), Some(1e-3), unseen, &NoObserver).unwrap();
+        let path = judged.choose(gram.as_ref(), Some(1e-3), unseen, &NoObserver).unwrap();
         let (rows, logits) = judged.held_out(&path);
         assert!(rows.iter().all(|&row| folds[row] == JUDGED) && rows.len() == 100, "{}", rows.len());
         let other: Vec<usize> =
             (0..400).map(|row| if folds[row] == JUDGED { 0 } else { sample.classes[row] }).collect();
         let turned = Rows { classes: &other, ..judged };
-        let path = turned.choose(whole.as_ref(), Some(1e-3), unseen, &NoObserver).unwrap();
+        let path = turned.choose(gram.as_ref(), Some(1e-3), unseen, &NoObserver).unwrap();
         assert_eq!(turned.held_out(&path).1, logits);
     }
 }

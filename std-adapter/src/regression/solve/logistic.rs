@@ -25,14 +25,14 @@ const BLOCK: usize = 1_024;
 /// others.
 const JUDGES: usize = 400;
 
-/// Minimise the log-loss over the classes. `whole` is the triangle `R` of all rows.
+/// Minimise the log-loss over the classes. `gram` is `ΦᵀΦ` of all rows.
 ///
 /// # Errors
 /// `ErrorKind::Memory`, `ErrorKind::Cancelled`, `ErrorKind::Data` for too few folds.
 pub(crate) fn logistic<T: Lane + RealField>(
     input: Input<'_, T>,
     landmarks: &Landmarks<'_, T, Ground<'_, T>>,
-    whole: MatRef<'_, f64>,
+    gram: MatRef<'_, f64>,
     ridges: &Candidates,
     asked: Asked<'_>,
     observer: &dyn Observer,
@@ -59,7 +59,7 @@ pub(crate) fn logistic<T: Lane + RealField>(
         Candidates::One(ridge) => Some(*ridge),
         Candidates::BestOf(_) | Candidates::BestLeaveOneOut(_) => None,
     };
-    let path = rows.choose(whole, given, FoldSet::of(asked.left_out), observer)?;
+    let path = rows.choose(gram, given, FoldSet::of(asked.left_out), observer)?;
     let in_kernel = |weights: &Mat<f64>| {
         // In standard deviations of the indicators.
         let columns = indicators.iter().enumerate();
@@ -68,10 +68,10 @@ pub(crate) fn logistic<T: Lane + RealField>(
         });
         kernel_weights(&nystrom, columns)
     };
-    let of_all = rows.without(whole, &path, FoldSet::NONE, observer)?;
+    let of_all = rows.without(gram, &path, FoldSet::NONE, observer)?;
     let mut without = Vec::new();
     for &fold in asked.left_out {
-        let found = rows.without(whole, &path, FoldSet::of(&[fold]), observer)?;
+        let found = rows.without(gram, &path, FoldSet::of(&[fold]), observer)?;
         without.push(WithoutFold { fold, ridge: path.ridge, weights: in_kernel(&found)? });
     }
     let held_out = asked.measured.then(|| {

@@ -6,6 +6,7 @@
 
 use crate::approximation::features::independent_points;
 use crate::error::{Cause, Error};
+use crate::linalg::eigen::product;
 use crate::observer::Observer;
 use crate::regression::{
     checkpoint::Rounds, choose::choice::Chosen, choose::choice::choose, choose::scan::least,
@@ -129,7 +130,8 @@ fn of_classes<T: Lane + RealField>(
     parts.accumulate(landmarks, &mut sums, rounds, observer)?;
 
     let whole = Triangle::of_all(&sums)?;
-    logistic(input, landmarks, whole.square(), ridges, asked, observer)
+    let gram = product(whole.square().transpose(), whole.square());
+    logistic(input, landmarks, gram.as_ref(), ridges, asked, observer)
 }
 
 /// Choose the ridge by the sums of the parts, or by leaving out each row in a second pass.
