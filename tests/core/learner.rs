@@ -591,36 +591,140 @@ fn damaged_and_foreign_states_are_refused() {
     assert_eq!(learner.write_state([0; 16], &mut bytes[..7]), Err(Error::Capacity { needed, have: 7 }));
 }
 
-/// Members and pivots that no learner has, under a checksum that matches.
-#[test]
-fn impossible_members_are_refused() {
-    let (mut learner, _) = after(&mut Sensor::new(1), 20, 40, 30);
+/// Return where the content of a section of a state begins.
+fn section(state: &[u8], tag: u32) -> usize {
+    let word = |at: usize| u32::from_le_bytes(state[at..at + 4].try_into().unwrap());
+    let begin = 24 + 8 * word(20) as usize;
+    assert!((24..begin).step_by(8).any(|entry| word(entry) == tag), "no section {tag}");
+    let before = (24..begin).step_by(8).take_while(|&entry| word(entry) != tag);
+    begin + before.map(|entry| word(entry + 4) as usize).sum::<usize>()
+}
+
+/// Read a state with other bytes at a place of a section, under a checksum that matches, into a learner of
+/// up to `N` landmarks. It is refused as malformed unless it is sound.
+fn read_forged<const N: usize>(state: &[u8], tag: u32, at: usize, value: &[u8], sound: bool) {
+    let mut forged = state.to_vec();
+    forged[section(state, tag) + at..][..value.len()].copy_from_slice(value);
+    uses::seal(&mut forged, false);
+    let expected = if sound { Ok(()) } else { Err(Error::SavedBytes(BytesProblem::Malformed)) };
+    let read = Learner::<N, D>::new().read_state(kernel(), &forged).map(drop);
+    assert_eq!(read, expected, "{N}: section {tag} at {at}, {value:?}");
+}
+
+/// Return the state of a learner.
+fn state_of(learner: &mut Device) -> Vec<u8> {
     let mut bytes = [0; Device::STATE];
     let length = learner.write_state([0; 16], &mut bytes).unwrap();
-    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
-    // Where the content of a section begins.
-    let section = |wanted: u32| {
-        let begin = 24 + 8 * word(20) as usize;
-        let before = (24..begin).step_by(8).take_while(|&entry| word(entry) != wanted);
-        begin + before.map(|entry| word(entry + 4) as usize).sum::<usize>()
-    };
-    let [members, factor] = [4, 5].map(section);
-    let first = word(members);
+    bytes[..length].to_vec()
+}
+
+/// Members and pivots that no learner has.
+#[test]
+fn impossible_members_are_refused() {
+    let (members, factor) = (4, 5);
+    let state = state_of(&mut after(&mut Sensor::new(1), 20, 40, 30).0);
+    let first = u32::from_le_bytes(state[section(&state, members)..][..4].try_into().unwrap());
     let cases = [
-        (members, first, true),
-        (members + 4, first, false),
-        (members, C as u32, false),
-        (members, u32::MAX, false),
-        (factor, 0.0_f32.to_bits(), false),
-        (factor, (-1.0_f32).to_bits(), false),
+        (members, 0, first, true),
+        (members, 4, first, false),
+        (members, 0, C as u32, false),
+        (members, 0, u32::MAX, false),
+        (factor, 0, 0.0_f32.to_bits(), false),
+        (factor, 0, (-1.0_f32).to_bits(), false),
     ];
-    let mut other = Device::new();
-    for (at, value, sound) in cases {
-        let mut forged = bytes[..length].to_vec();
-        forged[at..at + 4].copy_from_slice(&value.to_le_bytes());
-        uses::seal(&mut forged, false);
-        let expected = if sound { Ok(()) } else { Err(Error::SavedBytes(BytesProblem::Malformed)) };
-        assert_eq!(other.read_state(kernel(), &forged).map(drop), expected, "{at} {value}");
+    for (tag, at, value, sound) in cases {
+        read_forged::<C>(&state, tag, at, &value.to_le_bytes(), sound);
+    }
+}
+
+/// Phases without the landmarks that they need, landmarks before their phase, more than there is room for,
+/// and a prior that is neither there nor not.
+#[test]
+fn impossible_shapes_are_refused() {
+    let shape = 1;
+    let (capacity, phase, prior) = (4, 12, 20);
+    let mut full = after(&mut Sensor::new(1), 20, 40, 30).0;
+    assert_eq!((full.landmarks(), full.phase()), (C, Phase::Learning));
+    let full = state_of(&mut full);
+    let empty = state_of(&mut after(&mut Sensor::new(1), 20, 0, 0).0);
+    // Idle, scaling, selecting, learning, predicting, and none.
+    for value in 0..6_u32 {
+        read_forged::<C>(&full, shape, phase, &value.to_le_bytes(), (2..5).contains(&value));
+        read_forged::<C>(&empty, shape, phase, &value.to_le_bytes(), (0..3).contains(&value));
+    }
+    for state in [&full, &empty] {
+        for value in 0..3_u32 {
+            read_forged::<C>(state, shape, prior, &value.to_le_bytes(), value < 2);
+        }
+    }
+    // Room for as many landmarks as there are, for one more, and for one less.
+    let room = |c: usize| (c as u32).to_le_bytes();
+    read_forged::<C>(&full, shape, capacity, &room(C), true);
+    read_forged::<{ C + 1 }>(&full, shape, capacity, &room(C + 1), true);
+    read_forged::<{ C - 1 }>(&full, shape, capacity, &room(C - 1), false);
+    read_forged::<{ C - 1 }>(&empty, shape, capacity, &room(C - 1), true);
+}
+
+/// More rows that are discounted than rows, and effective numbers that no rows have.
+#[test]
+fn impossible_counts_are_refused() {
+    let counts = 7;
+    let state = state_of(&mut after(&mut Sensor::new(1), 20, 40, 30).0);
+    let cases = [
+        (30, 0.0, true),
+        (31, 0.0, false),
+        (u64::MAX, 0.0, false),
+        (0, f32::MAX, true),
+        (0, -1.0, false),
+        (0, f32::INFINITY, false),
+        (0, f32::NAN, false),
+        (31, -1.0, false),
+    ];
+    for (before, discounted, sound) in cases {
+        let value = [&before.to_le_bytes()[..], &discounted.to_le_bytes()].concat();
+        read_forged::<C>(&state, counts, 8, &value, sound);
+    }
+}
+
+/// Candidates and gains that are no numbers of a row, and trials without a row or on more than two for each
+/// landmark.
+#[test]
+fn impossible_trials_are_refused() {
+    let trial = 1 << 31;
+    let (gain, tried) = (4 * D, 4 * D + 4);
+    let mut learner = after(&mut Sensor::new(1), 20, 40, 2 * C).0;
+    assert_eq!(learner.exchange(&[0.9; D]), Ok(Exchange::OnTrial));
+    let state = state_of(&mut learner);
+    let numbers = [
+        (0, f32::MIN, true),
+        (0, f32::INFINITY, false),
+        (0, f32::NAN, false),
+        (gain, 0.0, true),
+        (gain, f32::MAX, true),
+        (gain, -1.0, false),
+        (gain, f32::INFINITY, false),
+        (gain, f32::NAN, false),
+    ];
+    for (at, number, sound) in numbers {
+        read_forged::<C>(&state, trial, at, &number.to_le_bytes(), sound);
+    }
+    for (rows, sound) in [(0, false), (1, true), (2 * C, true), (2 * C + 1, false)] {
+        read_forged::<C>(&state, trial, tried, &(rows as u32).to_le_bytes(), sound);
+    }
+    // There is no trial before the landmarks are frozen.
+    read_forged::<C>(&state, 1, 12, &2_u32.to_le_bytes(), false);
+}
+
+/// A residual, a factor of the deviations, a penalty and a noise that are negative or not finite.
+#[test]
+fn impossible_deviations_are_refused() {
+    let confidence = (1 << 31) + 2;
+    let state = state_of(&mut after(&mut Sensor::new(1), 20, 40, 30).0);
+    let cases = [(0.0, true), (f32::MAX, true), (-1.0, false), (f32::INFINITY, false), (f32::NAN, false)];
+    for at in (0..16).step_by(4) {
+        for (number, sound) in cases {
+            read_forged::<C>(&state, confidence, at, &number.to_le_bytes(), sound);
+        }
     }
 }
 
