@@ -40,12 +40,13 @@ pub struct Fitted {
     /// The number of landmarks dropped because they are linearly dependent under this kernel.
     pub dependent: usize,
     /// Root mean squared error over the folds, or of leaving out each row, in standard deviations of the
-    /// target, if the ridge was chosen by it. Of several targets, over all of them.
+    /// target, if the ridge was chosen by it. Of several targets, over all of them; of classes, that of their
+    /// probabilities.
     pub validation_nrmse: Option<f64>,
     /// Each ridge that was compared, with its root mean squared error, as
     /// [`validation_nrmse`](Self::validation_nrmse) is that of the ridge that was chosen.
     pub ridge_errors: Vec<(f64, f64)>,
-    /// The errors of classes, each row predicted without its fold.
+    /// The errors of classes, on rows that had no part in the weights.
     pub class_errors: Option<ClassErrors>,
     /// The landmarks that are not left out: places among those given.
     pub(crate) kept: Vec<usize>,
@@ -65,10 +66,13 @@ pub(crate) struct Without {
 /// Costs `O(N c²)` multiply-adds and `O(c²)` memory, plus a byte per row if the ridge is cross-validated. An
 /// interrupted fit resumes from its checkpoint and yields the same model bit for bit.
 ///
-/// Several targets, or classes, share landmarks, factor and ridge. The ridge has the least sum of squared
-/// errors over the standardised targets, so that no target's units, and no frequent class, outweigh the
-/// others. Classes are told apart by their indicators, one against the rest; folds are stratified, and a
-/// second pass over the rows measures [`ClassErrors`] and the temperature of probabilities.
+/// Several targets share landmarks, factor and ridge. The ridge has the least sum of squared errors over the
+/// standardised targets, so that no target's units outweigh the others.
+///
+/// Classes are told apart by multinomial logistic regression on the same features: some dozens of passes
+/// over them, each of `2c` multiply-adds a row and class. The ridge is that of the least log-loss on rows
+/// held out, which also give [`ClassErrors`] and the temperature of probabilities. Features take `8Nc` bytes,
+/// at most 512 MiB: of more rows an evenly spaced sample is taken. Folds are stratified.
 ///
 /// # Errors
 /// `ErrorKind::Data` for no target or a constant one, `ErrorKind::Landmarks`, `ErrorKind::Regression`,

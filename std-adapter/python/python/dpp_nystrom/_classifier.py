@@ -16,10 +16,10 @@ from ._model import LandmarkModel
 
 
 class LandmarkClassifier(ClassifierMixin, LandmarkModel):
-    """Classes by kernel ridge regression of their indicators on landmarks, one class against the rest.
+    """Classes by multinomial logistic regression on landmarks.
 
-    All classes share landmarks, metric and ridge. The class of a row is that of the largest output; probabilities are a softmax of
-    the outputs over a temperature, which has the largest likelihood on rows predicted without their fold. The defaults are those of
+    All classes share landmarks, metric and penalty. The class of a row is that of the largest output; probabilities are a softmax of
+    the outputs over a temperature, which has the largest likelihood on rows that had no part in the weights. The defaults are those of
     `dpp-nystrom fit --classes`: the same rows, labels and seed give the same model, bit for bit. There are two classes or more.
 
     Parameters
@@ -40,7 +40,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
     alpha_, component_indices_, components_, feature_importances_, feature_importances_std_, inverse_length_scales_, metric_
         As of :class:`LandmarkRidge`; importances are rises of the log-loss.
     validation_error_, sigma_, gamma_, n_features_in_, feature_names_in_
-        As of :class:`LandmarkRidge`; the error is that of the indicators.
+        As of :class:`LandmarkRidge`; the error is that of the probabilities.
 
     Examples
     --------
@@ -137,7 +137,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         Returns
         -------
         outputs : ndarray, shape (n_samples, n_classes), or (n_samples,) for two classes
-            Estimates of the indicators; of two classes, by how much the second's exceeds the first's.
+            The logits times the temperature; of two classes, by how much the second's exceeds the first's.
         """
         outputs = self._outputs(X)
         return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
