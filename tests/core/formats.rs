@@ -25,6 +25,10 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
+#[path = "../fuzz/src/uses.rs"]
+#[expect(dead_code, reason = "seals alone are needed")]
+mod uses;
+
 /// The tables of the page: the cells of each row, by the title above.
 struct Page {
     tables: HashMap<String, Vec<Vec<String>>>,
@@ -392,6 +396,36 @@ fn a_model_with_a_map_is_as_the_page_says() {
     assert_eq!(bundle.ram_bytes(), 4 * 4);
     let pieces = 2 + 2 + 3 + 3 + (3 + 2) + 8 + (2 + 2 * 6);
     assert_eq!(bundle.flash_bytes(), 4 * pieces);
+}
+
+#[test]
+fn a_model_off_its_place_is_refused() {
+    let bytes = Bundle::of(&[mapped()], None, With::default()).unwrap().to_bytes().unwrap();
+    let mut moved = Aligned([0xff; 512]);
+    moved.0[1..=bytes.len()].copy_from_slice(&bytes);
+    let found = Model::from_bytes(&moved.0[1..]).map(drop);
+    assert_eq!(found, Err(Error::ModelBytes(BytesProblem::Misaligned)));
+}
+
+/// Another kernel than the Gaussian, and a target's mean and scale that are no numbers, under a checksum that
+/// matches.
+#[test]
+fn impossible_quantised_models_are_refused() {
+    let bytes = Exported::of(&mapped(), Some(Bits::Sixteen)).unwrap().to_bytes().unwrap();
+    let (kernel, mean, scale, nan) = (32, 52, 56, f32::NAN.to_bits());
+    for (at, word, sound) in [
+        (kernel, 0, true),
+        (kernel, 1, false),
+        (mean, nan, false),
+        (scale, nan, false),
+        (scale, 0x7f80_0000, false),
+    ] {
+        let mut forged = Aligned::of(&bytes);
+        forged.0[at..at + 4].copy_from_slice(&u32::to_le_bytes(word));
+        uses::seal(&mut forged.0[..bytes.len()], false);
+        let expected = if sound { Ok(()) } else { Err(Error::ModelBytes(BytesProblem::Malformed)) };
+        assert_eq!(QuantisedModel::<i16>::from_bytes(&forged.0).map(drop), expected, "{at} {word}");
+    }
 }
 
 #[test]
