@@ -13,14 +13,16 @@
 //!
 //! The bandwidth σ is also called the lengthscale.
 //!
-//! An evaluation costs `O(d)` operations for rows of `d` features and one exponential, except for the last
-//! three. Rows of unequal length are compared over the shorter: lengths are checked once, where rows enter
+//! An evaluation costs `O(d)` operations for rows of `d` features and one exponential, which the rational
+//! quadratic, polynomial and linear kernels do without. Rows of unequal length are compared over the shorter: lengths are checked once, where rows enter
 //! ([`crate::Points::new`], [`crate::Predictor::new`]).
 //!
 //! # To add a kernel
 //!
-//! Implement `Formula` and [`Kernel`] in a file beside these, and list it below. Options, SIMD lanes, learned
-//! metrics, files and exported code then include it. The tests are those of `tests/core/kernels.rs`.
+//! Implement `Formula` and [`Kernel`] in a file beside these, and list it below: `mod`, `pub use`, a row of
+//! the table, the last line of the list. Options, SIMD lanes, learned metrics, files and exported code then
+//! include it. The tests are those of `tests/core/kernels.rs`; the program's tests of exports ask for an
+//! example of its code.
 
 mod chosen;
 mod dot_product;

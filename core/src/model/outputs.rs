@@ -5,10 +5,11 @@
 //!
 //! # Classes
 //!
-//! One output for each class, learned on 1 for a row of the class and 0 for another (one against the rest, by
-//! least squares). An output then estimates the probability of the class, and the estimates sum to 1, up to
-//! what the regularisation leaves. Targets of -1 instead of 0 give the same classes, and margins twice as
-//! large, which are not differences of probabilities.
+//! One output for each class: on the device, learned on 1 for a row of the class and 0 for another, by least
+//! squares. An output then estimates the probability of the class, and the estimates sum to 1, up to what the
+//! regularisation leaves. Targets of -1 instead of 0 give the same classes, and margins twice as large, which
+//! are not differences of probabilities. A server's are those of logistic regression: their softmax over a
+//! temperature is the probability.
 
 use super::Model;
 use crate::error::Error;

@@ -548,6 +548,7 @@ fn listed(items: impl ExactSizeIterator<Item = impl Display>, f: &mut Formatter<
     if more > 0 { write!(f, " and {more} more") } else { Ok(()) }
 }
 
+/// Return what to do about an error of the operating system: what its kind asks for, or `otherwise`.
 fn advice(source: &io::Error, otherwise: &'static str) -> &'static str {
     match source.kind() {
         io::ErrorKind::NotFound => "check the spelling and the folder",
@@ -585,10 +586,14 @@ mod tests {
     #[test]
     fn opening_advice_depends_on_the_cause() {
         let message = |kind: io::ErrorKind| TableError::new("-", TableProblem::Open(kind.into())).to_string();
-        assert!(message(io::ErrorKind::NotFound).ends_with("check the spelling and the folder"));
-        assert!(message(io::ErrorKind::PermissionDenied).ends_with("check its permissions"));
-        assert!(message(io::ErrorKind::OutOfMemory).ends_with("(ulimit -v)"));
-        assert!(message(io::ErrorKind::TimedOut).ends_with("check the path"));
+        for (kind, advice) in [
+            (io::ErrorKind::NotFound, "check the spelling and the folder"),
+            (io::ErrorKind::PermissionDenied, "check its permissions"),
+            (io::ErrorKind::OutOfMemory, "(ulimit -v)"),
+            (io::ErrorKind::TimedOut, "check the path"),
+        ] {
+            assert!(message(kind).ends_with(advice), "{}", message(kind));
+        }
         let reading = TableError::new("-", TableProblem::Read(io::ErrorKind::OutOfMemory.into()));
         assert!(reading.to_string().ends_with("(ulimit -v)"), "{reading}");
         assert!(message(io::ErrorKind::NotFound).starts_with("standard input: "));
