@@ -409,7 +409,8 @@ fn possible<T: Scalar>(header: &StateHeader, triangle: &[u8], targets: &[u8]) ->
     }
     let mut numbers = numbers_of::<T>(targets);
     for _ in 0..header.targets {
-        let column = numbers.by_ref().take(header.features).fold(false, |any, entry| any || entry != T::ZERO);
+        let column =
+            numbers.by_ref().take(header.features).fold(false, |any, entry| any | (entry != T::ZERO));
         let residual = numbers.by_ref().take(2).fold(T::ZERO, |sum, part| sum + part);
         sound &= residual >= T::ZERO && (header.rows > 0 || !(column || residual > T::ZERO));
     }

@@ -388,7 +388,7 @@ mod tests {
             let class = |i: usize| {
                 let noisy = (0..classes).map(|k| score(i, k)).enumerate();
                 let taken = noisy.max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(k, _)| k);
-                if i % 5 == 0 { i % classes } else { taken }
+                if i.is_multiple_of(5) { i % classes } else { taken }
             };
             let classes_of: Vec<usize> = (0..count).map(class).collect();
             let share = |k: usize| classes_of.iter().filter(|&&own| own == k).count() as f64 / count as f64;
