@@ -126,13 +126,3 @@ impl<'a> Sample<'a> {
         self.head.margin()
     }
 }
-
-/// Whether the mean of errors is lower than that of others of the same rows, by more than `margin` standard
-/// errors of the difference.
-pub(super) fn is_lower(errors: &[f64], others: &[f64], margin: f64) -> bool {
-    let count = errors.len() as f64;
-    let differences = || others.iter().zip(errors).map(|(other, error)| other - error);
-    let mean = differences().sum::<f64>() / count;
-    let variance = differences().map(|difference| (difference - mean).powi(2)).sum::<f64>() / count;
-    mean > margin * (variance / count).sqrt()
-}

@@ -70,7 +70,8 @@ pub(crate) struct Without {
 /// standardised targets, so that no target's units outweigh the others.
 ///
 /// Classes are told apart by multinomial logistic regression on the same features: some dozens of passes
-/// over them, each of `2c` multiply-adds a row and class. The ridge is that of the least log-loss on rows
+/// over them, each of `2c` multiply-adds a row and class; of few rows by least squares where these are no
+/// worse. The ridge is that of the least log-loss on rows
 /// held out, which also give [`ClassErrors`] and the temperature of probabilities. Features take `8Nc` bytes,
 /// at most 512 MiB: of more rows an evenly spaced sample is taken. Folds are stratified.
 ///

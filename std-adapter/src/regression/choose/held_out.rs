@@ -83,6 +83,16 @@ pub(crate) fn share(found: Estimate, rows: usize) -> Estimate {
     Estimate { standard_error: found.standard_error.max(least), ..found }
 }
 
+/// Whether the mean of errors is lower than that of others of the same rows, by more than `margin` standard
+/// errors of the difference.
+pub(crate) fn is_lower(errors: &[f64], others: &[f64], margin: f64) -> bool {
+    let count = errors.len() as f64;
+    let differences = || others.iter().zip(errors).map(|(other, error)| other - error);
+    let mean = differences().sum::<f64>() / count;
+    let variance = differences().map(|difference| (difference - mean).powi(2)).sum::<f64>() / count;
+    mean > margin * (variance / count).sqrt()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{estimate, root, share, student};

@@ -9,15 +9,18 @@
 //! its log-odds to first order. γ is that with the least log-loss on rows held out, from large to small, each
 //! from the weights of the one before.
 //!
+//! Of few rows, weights of least squares of the indicators are taken, unless those of the log-loss have the
+//! lower log-loss on the rows held out, at the best temperature of each, by more than its standard error.
+//!
 //! Outputs stay what they are for least squares, estimates of indicators in their units, `f = z` [`UNIT`]: the
 //! largest is the class, and the temperature is calibrated by rows that had no part in the weights.
 
 use crate::data::weights::Weights;
 use crate::error::{Cause, Error};
-use crate::linalg::{lbfgs::minimise, triangle::factor};
-use crate::model::classes::log_probability;
+use crate::linalg::{eigen::product, lbfgs::minimise, triangle::factor};
+use crate::model::classes::{log_probability, temperature};
 use crate::observer::Observer;
-use crate::regression::rows::folds::FOLDS;
+use crate::regression::{choose::held_out::is_lower, rows::folds::FOLDS};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, Mat, MatRef, Par};
@@ -48,6 +51,19 @@ pub(crate) const JUDGED: u8 = FOLDS as u8;
 /// Folds that are held out together for the choice of γ, and the rows that are held out at least.
 const TOGETHER: usize = 3;
 const HELD_OUT: usize = 2_000;
+
+/// Rows below which least squares is tried as well, and its candidates for γ as half powers of ten.
+const FEW: usize = 2_000;
+const OF_SQUARES: [i32; 2] = [-18, -2];
+
+/// What the weights minimise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Loss {
+    /// The log-loss.
+    Log,
+    /// The squared error of the indicators.
+    Squares,
+}
 
 /// Rows of classes: their features, classes, folds, weights.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +101,7 @@ impl Losses {
 /// γ, the errors by which it was chosen, and the weights to start from.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
+    loss: Loss,
     pub(crate) ridge: f64,
     /// Each candidate with its errors on rows held out.
     pub(crate) scores: Vec<(f64, Losses)>,
@@ -282,7 +299,77 @@ impl Rows<'_> {
         }
         let scores = tried.iter().map(|tried| (tried.ridge, tried.losses)).collect();
         let Tried { ridge, weights, .. } = tried.swap_remove(best(&tried));
-        Ok(Path { ridge, scores, held_out: splits.into_iter().zip(weights).collect() })
+        let by_log_loss =
+            Path { loss: Loss::Log, ridge, scores, held_out: splits.iter().copied().zip(weights).collect() };
+        if given.is_some() || self.classes.len() >= FEW {
+            return Ok(by_log_loss);
+        }
+        let own = self.calibrated(&by_log_loss);
+        let other = self.by_squares(&splits, unseen);
+        Ok(other.filter(|other| !is_lower(&own, &self.calibrated(other), 1.0)).unwrap_or(by_log_loss))
+    }
+
+    /// Choose γ of least squares by rows that are held out: by their log-loss at the best temperature.
+    fn by_squares(&self, splits: &[FoldSet], unseen: FoldSet) -> Option<Path> {
+        let [least, most] = OF_SQUARES;
+        let ridges: Vec<f64> = (least..=most).map(|half| 10_f64.powf(f64::from(half) / 2.0)).collect();
+        let of_split = |&held: &FoldSet| self.least_squares(&ridges, unseen.with(held));
+        let of_splits = splits.iter().map(of_split).collect::<Option<Vec<_>>>()?;
+        let paths = ridges.iter().enumerate().map(|(at, &ridge)| {
+            let held_out: Vec<_> =
+                splits.iter().zip(&of_splits).map(|(&held, weights)| (held, weights[at].clone())).collect();
+            let mut losses = Losses::default();
+            held_out.iter().for_each(|(held, weights)| {
+                self.add_losses(weights.as_ref(), self.of_folds(*held), &mut losses);
+            });
+            Path { loss: Loss::Squares, ridge, scores: vec![(ridge, losses)], held_out }
+        });
+        let paths: Vec<Path> = paths.collect();
+        let scores = paths.iter().flat_map(|path| path.scores.clone()).collect();
+        let best = paths.into_iter().map(|path| (self.calibrated(&path).iter().sum::<f64>(), path));
+        let (_, best) = best.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
+        Some(Path { scores, ..best })
+    }
+
+    /// Return the log-loss of each row held out, times its weight, at their best temperature.
+    fn calibrated(&self, path: &Path) -> Vec<f64> {
+        let (rows, logits) = self.held_out(path);
+        let own: Vec<usize> = rows.iter().map(|&row| self.classes[row]).collect();
+        let weights = self.weights.gather(&rows);
+        let weights = Weights(weights.as_deref());
+        let temperature = temperature(&logits, self.outputs(), &own, weights);
+        let losses = logits.chunks_exact(self.outputs()).zip(&own).enumerate();
+        let losses = losses
+            .map(|(at, (logits, &class))| -weights.at(at) * log_probability(logits, class, temperature));
+        losses.collect()
+    }
+
+    /// Return `W` of least squares of the indicators at each γ, of all rows but those of these folds; `None`
+    /// where features are dependent at one of them.
+    fn least_squares(&self, ridges: &[f64], without: FoldSet) -> Option<Vec<Mat<f64>>> {
+        let rows: Vec<usize> =
+            (0..self.classes.len()).filter(|&row| !without.contains(self.folds[row])).collect();
+        let root = |i: usize| self.weights.root(rows[i]);
+        let phi =
+            Mat::from_fn(self.features.nrows(), rows.len(), |j, i| root(i) * self.features[(j, rows[i])]);
+        let target = |i: usize, k: usize| {
+            let own = f64::from(u8::from(self.classes[rows[i]] == k));
+            root(i) * (own - self.indicators[k].0) / UNIT
+        };
+        let targets = Mat::from_fn(rows.len(), self.outputs(), target);
+        let gram = product(phi.as_ref(), phi.transpose());
+        let right = product(phi.as_ref(), targets.as_ref());
+        let count: f64 = rows.iter().map(|&row| self.weights.at(row)).sum();
+        let solve = |ridge: &f64| {
+            let mut lower = gram.clone();
+            (0..lower.nrows()).for_each(|j| lower[(j, j)] += count * ridge);
+            factor(&mut lower)?;
+            let mut weights = right.clone();
+            solve_lower_triangular_in_place(lower.as_ref(), weights.as_mut(), Par::Seq);
+            solve_upper_triangular_in_place(lower.transpose(), weights.as_mut(), Par::Seq);
+            Some(weights)
+        };
+        ridges.iter().map(solve).collect()
     }
 
     /// Return the rows of these folds.
@@ -322,7 +409,13 @@ impl Rows<'_> {
         without: FoldSet,
         observer: &dyn Observer,
     ) -> Result<Mat<f64>, Error> {
-        self.solve(gram, path.ridge, without, (&path.held_out[0].1, CHANGE), observer)
+        match path.loss {
+            Loss::Log => self.solve(gram, path.ridge, without, (&path.held_out[0].1, CHANGE), observer),
+            Loss::Squares => {
+                let found = self.least_squares(&[path.ridge], without).and_then(|mut found| found.pop());
+                found.ok_or(Error(Cause::NotFinite))
+            }
+        }
     }
 
     /// Return the rows that were held out for the choice of γ, and the logits of each.
@@ -366,7 +459,7 @@ fn numbers(matrix: &Mat<f64>) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FoldSet, JUDGED, Mat, Rows, UNIT, Weights};
+    use super::{FoldSet, JUDGED, Loss, Mat, Rows, UNIT, Weights, is_lower};
     use crate::observer::NoObserver;
     use dpp_nystrom_host::rng::{RngStream, stream};
     use faer::MatRef;
@@ -478,6 +571,32 @@ mod tests {
         sample.folds = places.iter().map(|&i| sample.folds[i]).collect();
         let repeated = sample.solved(1e-2, FoldSet::NONE);
         assert!((weighted - repeated).norm_max() < 1e-5);
+    }
+
+    /// Weights of least squares solve its normal equations, and the log-loss must be lower by more than noise.
+    #[test]
+    fn least_squares_are_taken_of_few_rows_unless_logs_are_lower() {
+        let sample = Sample::new(150, 5, 3);
+        let (rows, gram) = (sample.rows(), sample.gram());
+        let without = FoldSet::of(&[3]);
+        let found = rows.least_squares(&[1e-2], without).unwrap().pop().unwrap();
+        for (j, k) in (0..5).flat_map(|j| (0..3).map(move |k| (j, k))) {
+            let (mut slope, mut count) = (0.0, 0.0);
+            for (i, &class) in sample.classes.iter().enumerate().filter(|(i, _)| sample.folds[*i] != 3) {
+                let fitted: f64 = (0..5).map(|t| found[(t, k)] * sample.features[(t, i)]).sum();
+                let target = (f64::from(u8::from(class == k)) - sample.indicators[k].0) / UNIT;
+                slope += (fitted - target) * sample.features[(j, i)];
+                count += 1.0;
+            }
+            assert!((slope + count * 1e-2 * found[(j, k)]).abs() < 1e-9, "{j} {k}");
+        }
+        let taken = rows.choose(gram.as_ref(), None, FoldSet::NONE, &NoObserver).unwrap();
+        let splits: Vec<FoldSet> = taken.held_out.iter().map(|(held, _)| *held).collect();
+        let squares = rows.by_squares(&splits, FoldSet::NONE).unwrap();
+        let given = rows.choose(gram.as_ref(), Some(1e-2), FoldSet::NONE, &NoObserver).unwrap();
+        assert_eq!((given.loss, squares.loss), (Loss::Log, Loss::Squares));
+        let other = rows.calibrated(&squares);
+        assert!(taken.loss == Loss::Squares || is_lower(&rows.calibrated(&taken), &other, 1.0));
     }
 
     /// Other classes in the rows that no choice sees change neither γ nor the weights without them, bit for
