@@ -266,12 +266,27 @@ def flowers():
     return np.array([centres[label] for label in labels]) + 0.7 * rng.normal(size=(600, 4)), labels
 
 
-def test_outputs_are_those_of_the_indicators(flowers):
+def test_logits_are_stationary(flowers):
+    """At the optimum of the penalised log-loss, logits are -K(p - y)/alpha beside the shares, K the approximation."""
+    X, y = flowers
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    for alpha, tolerance in [(60.0, 0.01), (6.0, 0.08)]:
+        model = LandmarkClassifier(n_components=30, alpha=alpha, kernel="rbf", metric="one", random_state=0).fit(X, y)
+        centres = Z[model.component_indices_]
+        kernel = lambda A, B: np.exp(-np.square(A[:, None] - B).sum(axis=2) / (2 * model.sigma_**2))
+        approximation = kernel(Z, centres) @ np.linalg.solve(kernel(centres, centres), kernel(centres, Z))
+        indicators = y[:, None] == model.classes_
+        logits = 4 * model.decision_function(X)
+        weights = np.exp(logits)
+        residuals = weights / weights.sum(axis=1, keepdims=True) - indicators
+        expected = 4 * indicators.mean(axis=0) - approximation @ residuals / alpha
+        assert np.ptp(logits) > 1 and np.allclose(logits, expected, rtol=0, atol=tolerance)
+
+
+def test_probabilities_are_those_of_outputs(flowers):
     X, y = flowers
     model = LandmarkClassifier(n_components=30, alpha=0.1, metric="one", random_state=0).fit(X, y)
-    own = {"alpha": 0.1, "metric": "one", "sigma": model.sigma_, "landmarks": model.component_indices_}
-    outputs = np.stack([LandmarkRidge(**own).fit(X, (y == label).astype(float)).predict(X) for label in model.classes_], axis=1)
-    assert np.allclose(model.decision_function(X), outputs, rtol=0, atol=1e-9)
+    outputs = model.decision_function(X)
     assert np.array_equal(model.predict(X), model.classes_[outputs.argmax(axis=1)])
     weights = np.exp(outputs / model.temperature_)
     assert np.allclose(model.predict_proba(X), weights / weights.sum(axis=1, keepdims=True), rtol=0, atol=1e-9)
