@@ -14,8 +14,8 @@
 //! The bandwidth σ is also called the lengthscale.
 //!
 //! An evaluation costs `O(d)` operations for rows of `d` features and one exponential, which the rational
-//! quadratic, polynomial and linear kernels do without. Rows of unequal length are compared over the shorter: lengths are checked once, where rows enter
-//! ([`crate::Points::new`], [`crate::Predictor::new`]).
+//! quadratic, polynomial and linear kernels do without. Rows of unequal length are compared over the shorter:
+//! lengths are checked once, where rows enter ([`crate::Points::new`], [`crate::Predictor::new`]).
 //!
 //! # To add a kernel
 //!

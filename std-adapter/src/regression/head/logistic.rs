@@ -4,16 +4,16 @@
 //!
 //! `Σ_i ω_i (-ln p_i) / n + γ/2 ‖W‖²`, `p = softmax(z)` of the row's own class,
 //!
-//! by L-BFGS in `U = P W`, where `PᵀP = ΦᵀΦ/4 + nγI`: of two classes the Hessian is at most `PᵀP`, so that few
-//! steps suffice whatever the features' scales are. `b_k` is the share of class `k` over [`UNIT`], which is
-//! its log-odds to first order. γ is that with the least log-loss on rows held out, from large to small, each
-//! from the weights of the one before.
+//! by L-BFGS in `U = P W`, where `PᵀP = ΦᵀΦ/4 + nγI`: of two classes the Hessian is at most `PᵀP`, so that
+//! few steps suffice whatever the features' scales are. `b_k` is the share of class `k` over [`UNIT`], which
+//! is its log-odds to first order. γ is that with the least log-loss on rows held out, from large to small,
+//! each from the weights of the one before.
 //!
 //! Of few rows, weights of least squares of the indicators are taken, unless those of the log-loss have the
 //! lower log-loss on the rows held out, at the best temperature of each, by more than its standard error.
 //!
-//! Outputs stay what they are for least squares, estimates of indicators in their units, `f = z` [`UNIT`]: the
-//! largest is the class, and the temperature is calibrated by rows that had no part in the weights.
+//! Outputs stay what they are for least squares, estimates of indicators in their units, `f = z` [`UNIT`]:
+//! the largest is the class, and the temperature is calibrated by rows that had no part in the weights.
 
 use crate::data::weights::Weights;
 use crate::error::{Cause, Error};
@@ -573,7 +573,8 @@ mod tests {
         assert!((weighted - repeated).norm_max() < 1e-5);
     }
 
-    /// Weights of least squares solve its normal equations, and the log-loss must be lower by more than noise.
+    /// Weights of least squares solve its normal equations, and the log-loss must be lower by more than
+    /// noise.
     #[test]
     fn least_squares_are_taken_of_few_rows_unless_logs_are_lower() {
         let sample = Sample::new(150, 5, 3);

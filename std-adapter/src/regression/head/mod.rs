@@ -8,8 +8,9 @@
 //! | error | root of the mean loss | mean loss; the share of wrong classes beside it |
 //! | probabilities | none | softmax of the outputs over a temperature, which is calibrated |
 //!
-//! All that depends on the head goes through [`Head`]. Another one is a file for what it computes and a variant, which the matches below and that of
-//! [`regress`](crate::regression::solve::regress::regress) then ask for.
+//! All that depends on the head goes through [`Head`]. Another one is a file for what it computes and a
+//! variant, which the matches below and that of [`regress`](crate::regression::solve::regress::regress) then
+//! ask for.
 
 pub(crate) mod class_errors;
 pub(crate) mod logistic;

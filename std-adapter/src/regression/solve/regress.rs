@@ -112,7 +112,8 @@ fn least_squares<T: Lane + RealField>(
     Ok(Regression { confidence, ..fitted })
 }
 
-/// Minimise the log-loss over the classes: a pass over the rows, then as many over their features as it takes.
+/// Minimise the log-loss over the classes: a pass over the rows, then as many over their features as it
+/// takes.
 fn of_classes<T: Lane + RealField>(
     input: Input<'_, T>,
     landmarks: &Landmarks<'_, T, Ground<'_, T>>,
