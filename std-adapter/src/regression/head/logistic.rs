@@ -4,7 +4,7 @@
 //!
 //! `Σ_i ω_i (-ln p_i) / n + γ/2 ‖W‖²`, `p = softmax(z)` of the row's own class,
 //!
-//! by L-BFGS in `U = P W`, where `PᵀP = ΦᵀΦ/4 + nγI`: of two classes the Hessian is at most `PᵀP`, so that
+//! by L-BFGS in `U = P W`, where `PᵀP = ΦᵀΦ/4n + γI`: of two classes the Hessian is at most `PᵀP`, so that
 //! few steps suffice whatever the features' scales are. `b_k` is the share of class `k` over [`UNIT`], which
 //! is its log-odds to first order. γ is that with the least log-loss on rows held out, from large to small,
 //! each from the weights of the one before.
@@ -153,7 +153,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// `ErrorKind::Cancelled`.
-    pub(crate) fn solve(
+    fn solve(
         &self,
         gram: MatRef<'_, f64>,
         ridge: f64,
@@ -230,7 +230,7 @@ impl Rows<'_> {
     }
 
     /// Return the logits of each of these rows, row by row.
-    pub(crate) fn predict(&self, weights: MatRef<'_, f64>, rows: &[usize]) -> Vec<f64> {
+    fn predict(&self, weights: MatRef<'_, f64>, rows: &[usize]) -> Vec<f64> {
         rows.iter().flat_map(|&row| numbers(&self.logits(weights, row, 1))).collect()
     }
 

@@ -49,7 +49,7 @@ pub(crate) fn logistic<T: Lane + RealField>(
     let weights = input.weights.gather(&places);
     let indicators = indicators(&input);
     let rows = Rows {
-        features: features.as_ref(),
+        features: MatRef::from_column_major_slice(&features, landmarks.len(), places.len()),
         classes: &classes,
         indicators: &indicators,
         folds: &folds,
@@ -111,7 +111,7 @@ fn features<T: Lane + RealField>(
     input: Input<'_, T>,
     landmarks: &Landmarks<'_, T, Ground<'_, T>>,
     places: &[usize],
-) -> Result<Mat<f64>, Error> {
+) -> Result<Vec<f64>, Error> {
     let (whitening, rank) = (Whitening::new(landmarks), landmarks.len());
     let mut numbers = zeros(places.len().saturating_mul(rank), 0.0)?;
     let blocks = numbers.par_chunks_mut((BLOCK * rank).max(1)).zip(places.par_chunks(BLOCK));
@@ -122,7 +122,7 @@ fn features<T: Lane + RealField>(
         }
         Ok::<_, Error>(())
     })?;
-    Ok(MatRef::from_column_major_slice(&numbers, rank, places.len()).to_owned())
+    Ok(numbers)
 }
 
 /// Return the mean and the deviation of the indicator of each class, from its two standardised values.

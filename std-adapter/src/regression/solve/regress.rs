@@ -53,9 +53,21 @@ pub(crate) fn regress<T: Lane + RealField>(
     let ground = Points::new(input.landmarks, input.dim, input.kernel).map_err(Error::landmarks)?;
     let mut memory = Heap::new(ground.len())?;
     let landmarks = independent_points(&ground, &mut memory)?;
+    let landmarks = &landmarks;
+    let (rank, outputs) = (landmarks.len(), input.targets.outputs());
+    let parts = Parts::new(input, ridges, asked, rank);
+    let heaps = (0..parts.count).map(|_| RidgeHeap::with_targets(rank, outputs));
+    let mut heaps = heaps.collect::<Result<Vec<_>, _>>()?;
+    let sums = heaps.iter_mut().map(|heap| heap.regression(rank, outputs));
+    let mut sums = sums.collect::<Result<Vec<_>, _>>().map_err(Error::regression)?;
+    parts.accumulate(landmarks, &mut sums, rounds, observer)?;
     match asked.head {
-        Head::Values => least_squares(input, &landmarks, ridges, asked, rounds, observer),
-        Head::Classes => of_classes(input, &landmarks, ridges, asked, rounds, observer),
+        Head::Values => least_squares(input, landmarks, ridges, asked, (&parts, &mut sums), observer),
+        Head::Classes => {
+            let whole = Triangle::of_all(&sums)?;
+            let gram = product(whole.square().transpose(), whole.square());
+            logistic(input, landmarks, gram.as_ref(), ridges, asked, observer)
+        }
     }
 }
 
@@ -74,65 +86,34 @@ fn check<T>(input: &Input<'_, T>, ridges: &Candidates) -> Result<(), Error> {
     }
 }
 
-/// Minimise the squared error over the targets, in one pass over the rows.
+/// Minimise the squared error over the targets, from the sums of the parts.
 fn least_squares<T: Lane + RealField>(
     input: Input<'_, T>,
     landmarks: &Landmarks<'_, T, Ground<'_, T>>,
     ridges: &Candidates,
     asked: Asked<'_>,
-    rounds: &mut Rounds<'_>,
+    (parts, sums): (&Parts<'_, T>, &mut [RidgeRegression<'_, f64>]),
     observer: &dyn Observer,
 ) -> Result<Regression<T>, Error> {
     let nystrom = Nystrom::new(landmarks);
-    let (rank, outputs) = (nystrom.rank(), input.targets.outputs());
-    let parts = Parts::new(input, ridges, asked, rank);
-    let heaps = (0..parts.count).map(|_| RidgeHeap::with_targets(rank, outputs));
-    let mut heaps = heaps.collect::<Result<Vec<_>, _>>()?;
-    let sums = heaps.iter_mut().map(|heap| heap.regression(rank, outputs));
-    let mut sums = sums.collect::<Result<Vec<_>, _>>().map_err(Error::regression)?;
-    parts.accumulate(landmarks, &mut sums, rounds, observer)?;
-
-    let chosen = choose_ridge(input, landmarks, &sums, ridges, observer)?;
+    let chosen = choose_ridge(input, landmarks, sums, ridges, observer)?;
     let mut without = Vec::new();
     for &fold in asked.left_out {
-        match without_part(&nystrom, &mut sums, parts.of_fold(fold), ridges, observer) {
+        match without_part(&nystrom, sums, parts.of_fold(fold), ridges, observer) {
             Ok((ridge, weights)) => without.push(WithoutFold { fold, ridge, weights }),
             Err(Error(Cause::Cancelled)) => return Err(Error(Cause::Cancelled)),
             // The other rows alone may determine no weights.
             Err(_) => {}
         }
     }
-    let fitted = Regression { without, ..conclude_at(&nystrom, &mut sums, chosen)? };
+    let fitted = Regression { without, ..conclude_at(&nystrom, sums, chosen)? };
     let confidence = match sums.first() {
-        Some(whole) if asked.measured && outputs == 1 => {
+        Some(whole) if asked.measured && input.targets.outputs() == 1 => {
             measure(input, landmarks, whole, fitted.quality.ridge, &fitted.weights)?
         }
         _ => None,
     };
     Ok(Regression { confidence, ..fitted })
-}
-
-/// Minimise the log-loss over the classes: a pass over the rows, then as many over their features as it
-/// takes.
-fn of_classes<T: Lane + RealField>(
-    input: Input<'_, T>,
-    landmarks: &Landmarks<'_, T, Ground<'_, T>>,
-    ridges: &Candidates,
-    asked: Asked<'_>,
-    rounds: &mut Rounds<'_>,
-    observer: &dyn Observer,
-) -> Result<Regression<T>, Error> {
-    let (rank, outputs) = (landmarks.len(), input.targets.outputs());
-    let parts = Parts::new(input, ridges, asked, rank);
-    let heaps = (0..parts.count).map(|_| RidgeHeap::with_targets(rank, outputs));
-    let mut heaps = heaps.collect::<Result<Vec<_>, _>>()?;
-    let sums = heaps.iter_mut().map(|heap| heap.regression(rank, outputs));
-    let mut sums = sums.collect::<Result<Vec<_>, _>>().map_err(Error::regression)?;
-    parts.accumulate(landmarks, &mut sums, rounds, observer)?;
-
-    let whole = Triangle::of_all(&sums)?;
-    let gram = product(whole.square().transpose(), whole.square());
-    logistic(input, landmarks, gram.as_ref(), ridges, asked, observer)
 }
 
 /// Choose the ridge by the sums of the parts, or by leaving out each row in a second pass.
