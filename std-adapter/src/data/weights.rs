@@ -27,6 +27,11 @@ impl Weights<'_> {
         self.0.map_or(rows as f64, |weights| weights.iter().sum())
     }
 
+    /// Return those of the rows from `first` on.
+    pub(crate) fn skip(self, first: usize) -> Self {
+        Self(self.0.map(|weights| &weights[first..]))
+    }
+
     /// Multiply the rows of a matrix by the square roots of their weights.
     pub(crate) fn scale(self, mut matrix: MatMut<'_, f64>) {
         let Some(weights) = self.0 else { return };

@@ -6,7 +6,6 @@ pub(crate) mod kind {
     pub(crate) use dpp_nystrom_core::kernel::KernelKind;
 }
 pub(crate) mod metric;
-pub(crate) mod native;
 pub(crate) mod params;
 pub(crate) mod precision;
 pub(crate) mod spec;

@@ -133,7 +133,7 @@ impl Point {
         Some(held_out.left(held.as_ref(), landmarks.as_ref(), &solved))
     }
 
-    /// Return the features of the rows of a problem: a row each.
+    /// Return the features of the rows of a problem: a column each.
     pub(crate) fn features(&self, problem: &Problem<'_>) -> Option<Mat<f64>> {
         let [rows, landmarks] =
             [problem.rows, self.landmarks.as_ref()].map(|rows| self.transform.apply(rows));

@@ -133,7 +133,7 @@ impl LearnedMetric {
 /// steps, up to 400 of few landmarks, together with it, and with all learning rows in the last 15; there are
 /// at most [`MOST_LANDMARKS`].
 ///
-/// A step costs three to four times a fit to the learning rows. Deterministic in `seed`; maps of different
+/// A step costs three times a fit to the learning rows. Deterministic in `seed`; maps of different
 /// ranks are learned on different threads.
 ///
 /// Where there are more features than rows, and more than [`LEARNING_ROWS`], [`Metric::Auto`] is one

@@ -100,8 +100,7 @@ impl<'a> Sample<'a> {
     fn logits(&self, problems: &Problems<'_>, point: &Point, observer: &dyn Observer) -> Option<Vec<f64>> {
         let (all, held) = (&problems.all, problems.held.rows.nrows());
         let features = point.features(all)?;
-        let gram = product(features.transpose(), features.as_ref());
-        let features = features.transpose().to_owned();
+        let gram = product(features.as_ref(), features.transpose());
         let folds: Vec<u8> = (0..self.classes.len()).map(|row| if row < held { JUDGED } else { 0 }).collect();
         let indicators: Vec<(f64, f64)> =
             self.targets.iter().map(|target| (target.mean, target.deviation)).collect();

@@ -14,7 +14,6 @@ use crate::error::Error;
 use crate::model::{Coefficients, Importance, Importances, Model, PERMUTATIONS};
 use crate::observer::{Observer, go_on};
 use crate::regression::head::Head;
-use dpp_nystrom_core::TRIES;
 use dpp_nystrom_core::kernel::{Argument, ChosenKernel};
 use dpp_nystrom_host::rng::{RngStream, stream};
 use dpp_nystrom_host::simd::kernel::InPlace;
@@ -225,8 +224,7 @@ impl<'a> Sample<'a> {
             if model.argument != Argument::InnerProduct {
                 sums.iter_mut().for_each(|sum| *sum = sum.max(0.0));
             }
-            sums.resize(model.landmarks().next_multiple_of(TRIES), 0.0);
-            arch.dispatch(InPlace { kernel: &model.kernel, arguments: &mut sums });
+            arch.dispatch(InPlace { kernel: &model.kernel, arguments: &mut sums, slopes: &mut [] });
             for (output, (mean, deviation, weights)) in outputs.iter_mut().zip(&model.outputs) {
                 let product = sums.iter().zip(weights).map(|(value, weight)| value * weight).sum::<f64>();
                 *output = mean + deviation * product;

@@ -152,13 +152,14 @@ impl<T: Lane, S: Simd, const R: usize> Visit<T> for OfRows<'_, T, S, R> {
     }
 }
 
-/// Arguments of a kernel, which become its values: as many as whole vectors hold, of [`TRIES`] numbers at
-/// most.
+/// Arguments of a kernel, which become its values.
 pub struct InPlace<'v, T> {
     /// The kernel.
     pub kernel: &'v ChosenKernel<T>,
     /// Squared distances, L1 distances or products.
     pub arguments: &'v mut [T],
+    /// Where the kernel's slopes go ([`Formula::slope_of`]): as many, or none.
+    pub slopes: &'v mut [T],
 }
 
 impl<T: Lane> WithSimd for InPlace<'_, T> {
@@ -166,13 +167,28 @@ impl<T: Lane> WithSimd for InPlace<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        self.kernel.visit(OfVectors { simd, vectors: T::vectors_mut::<S>(self.arguments) });
+        let Self { kernel, arguments, slopes } = self;
+        let lanes = size_of::<T::Vector<S>>() / size_of::<T>();
+        let whole = arguments.len() - arguments.len() % lanes;
+        let (arguments, rest) = arguments.split_at_mut(whole);
+        let (slopes, rest_of_slopes) = slopes.split_at_mut(whole.min(slopes.len()));
+        let vectors = |numbers| T::vectors_mut::<S>(numbers);
+        kernel.visit(OfVectors { simd, arguments: vectors(arguments), slopes: vectors(slopes) });
+        // A last vector that is not whole.
+        let (mut last, mut last_slopes) = ([T::ZERO; TRIES], [T::ZERO; TRIES]);
+        last[..rest.len()].copy_from_slice(rest);
+        let slopes = vectors(&mut last_slopes[..rest_of_slopes.len().next_multiple_of(lanes)]);
+        let arguments = vectors(&mut last[..rest.len().next_multiple_of(lanes)]);
+        kernel.visit(OfVectors { simd, arguments, slopes });
+        rest.copy_from_slice(&last[..rest.len()]);
+        rest_of_slopes.copy_from_slice(&last_slopes[..rest_of_slopes.len()]);
     }
 }
 
 struct OfVectors<'v, T: Lane, S: Simd> {
     simd: S,
-    vectors: &'v mut [T::Vector<S>],
+    arguments: &'v mut [T::Vector<S>],
+    slopes: &'v mut [T::Vector<S>],
 }
 
 impl<T: Lane, S: Simd> Visit<T> for OfVectors<'_, T, S> {
@@ -180,8 +196,15 @@ impl<T: Lane, S: Simd> Visit<T> for OfVectors<'_, T, S> {
 
     #[inline(always)]
     fn visit<K: Formula<T>>(self, kernel: K) {
-        for vector in self.vectors {
-            *vector = kernel.value_of(Packed { simd: self.simd, vector: *vector }).vector;
+        let Self { simd, arguments, slopes } = self;
+        let (both, values_alone) = arguments.split_at_mut(slopes.len());
+        for (vector, slope) in both.iter_mut().zip(slopes) {
+            let argument = Packed { simd, vector: *vector };
+            *slope = kernel.slope_of(argument).vector;
+            *vector = kernel.value_of(argument).vector;
+        }
+        for vector in values_alone {
+            *vector = kernel.value_of(Packed { simd, vector: *vector }).vector;
         }
     }
 }
