@@ -142,7 +142,9 @@ impl Influence {
 
 #[cfg(test)]
 mod tests {
-    use super::limited_rows;
+    use super::{Influence, Merged, limited_rows};
+    use crate::regression::rows::{accumulator::Accumulator, triangle::Triangle};
+    use faer::Mat;
 
     #[test]
     fn no_device_counts_for_more_than_twice_the_median() {
@@ -157,5 +159,104 @@ mod tests {
         assert_eq!(limited_rows(&[5_000, 1 << 53], &[true, false], 2.0), [5_000, 10_000]);
         assert_eq!(limited_rows(&[5_000, 1 << 53], &[false, true], 2.0), [5_000, 1 << 53]);
         assert_eq!(limited_rows(&[0, 0], &none, 2.0), [0, 0]);
+    }
+
+    /// Rows of one feature, `(φ, y)`: a feature between a half and 1.4, and a slope with noise.
+    fn rows(count: usize, slope: f64) -> Vec<(f64, f64)> {
+        let row = |i: usize| {
+            let (feature, noise) = (0.5 + (i * 7 % 10) as f64 / 10.0, (i * 3 % 11) as f64 / 11.0 - 0.5);
+            (feature, slope * feature + 0.2 * noise)
+        };
+        (0..count).map(row).collect()
+    }
+
+    fn triangle(rows: &[(f64, f64)]) -> Triangle {
+        let mut sums = Accumulator::<f64>::empty(1).unwrap();
+        rows.iter().for_each(|&(feature, target)| sums.add(&[feature], target).unwrap());
+        sums.on(|regression| Triangle::of(regression)).unwrap()
+    }
+
+    /// The sums of `φ²` and `φy`, the ridge solution, and its squared error on some rows.
+    fn squares(rows: &[(f64, f64)]) -> f64 {
+        rows.iter().map(|(feature, _)| feature * feature).sum()
+    }
+
+    fn solution(rows: &[(f64, f64)], ridge: f64) -> f64 {
+        let along: f64 = rows.iter().map(|(feature, target)| feature * target).sum();
+        along / (squares(rows) + rows.len() as f64 * ridge)
+    }
+
+    fn error(rows: &[(f64, f64)], weight: f64) -> f64 {
+        rows.iter().map(|(feature, target)| (target - weight * feature).powi(2)).sum()
+    }
+
+    /// The influence from its definition: on the rows themselves, of which there is one feature.
+    #[test]
+    fn influence_is_that_of_its_definition() {
+        let (ridge, limit) = (0.02, 0.08);
+        // The limit as it is; three eighths of it; that which keeps the others' error; few others.
+        for (others, part, slope, case) in
+            [(60, 20, 1.05, 0), (60, 20, 1.3, 1), (60, 20, 3.0, 2), (60, 20, 1.0, 0), (1, 40, 1.01, 3)]
+        {
+            let (others, part) = (rows(others, 1.0), rows(part, slope));
+            let all = [&others[..], &part].concat();
+            let (whole, own) = (triangle(&all), triangle(&part));
+            let [merged, without] = [&all, &others].map(|rows| solution(rows, ridge));
+            let of_others = error(&others, without);
+            let found = Merged::of(&whole, ridge).unwrap().influence(
+                &own,
+                Mat::from_fn(1, 1, |_, _| without).as_ref(),
+                of_others,
+                limit,
+            );
+            let [n, rest] = [part.len(), others.len()].map(|count| count as f64);
+            let moves = (merged - without).abs() * (squares(&others) / rest).sqrt();
+            let raises = (error(&others, merged) / of_others).sqrt() - 1.0;
+            let effective = squares(&all) / (squares(&all) + (n + rest) * ridge);
+            let variance = of_others / (rest - effective).max(0.1 * rest);
+            let deviation = (variance * effective * n / ((n + rest) * rest)).sqrt();
+            let allowed = |limit: f64| limit.hypot(2.0 * deviation);
+            let lowered = moves * (0.05 / raises).sqrt();
+            let most = match raises > 0.05 {
+                true => allowed(limit).min(allowed(0.375 * limit).max(lowered)),
+                false => allowed(limit),
+            };
+            match case {
+                0 => assert!(raises <= 0.05, "{raises}"),
+                1 => assert!(raises > 0.05 && lowered < allowed(0.375 * limit), "{raises} {lowered}"),
+                2 => assert!(raises > 0.05 && lowered > allowed(0.375 * limit) && lowered < allowed(limit)),
+                _ => assert!(rest - effective < 0.1 * rest || raises > 0.05),
+            }
+            let close = |found: f64, expected: f64| {
+                assert!(
+                    (found - expected).abs() < 1e-9 * (1.0 + expected.abs()),
+                    "{case} {found} {expected}"
+                );
+            };
+            close(found.moves, moves);
+            close(found.raises, raises.max(0.0));
+            close(found.limit, most);
+            close(found.excess(), moves / most);
+            assert_eq!((found.rows, found.others), (n, rest));
+        }
+    }
+
+    /// Influence is nearly proportional to the share of the rows: at that number it is .98 of the limit.
+    #[test]
+    fn a_device_is_cut_to_the_rows_that_keep_the_limit() {
+        let of =
+            |moves: f64, rows: f64, others: f64| Influence { moves, raises: 0.0, limit: 0.1, rows, others };
+        let found = of(0.2, 1_000.0, 3_000.0).rows_within(1_000).unwrap() as f64;
+        let share = |rows: f64| rows / (rows + 3_000.0);
+        let moves = |rows: f64| 0.2 * share(rows) / share(1_000.0);
+        assert!(moves(found) <= 0.098 && moves(found + 1.0) > 0.098, "{found}");
+        // An eighth of what the first limit left it is the least.
+        assert_eq!(of(0.2, 1_000.0, 3_000.0).rows_within(8 * found as u64), Some(found as u64));
+        assert_eq!(of(0.2, 1_000.0, 3_000.0).rows_within(8 * found as u64 + 8), None);
+        // And so is a row.
+        assert_eq!(of(0.2, 2.0, 3_000.0).rows_within(1), None);
+        assert_eq!(of(0.11, 2.0, 3_000.0).rows_within(1), Some(1));
+        assert!(of(f64::NAN, 2.0, 3.0).excess().is_infinite());
+        assert_eq!(of(f64::NAN, 2.0, 3.0).rows_within(1), None);
     }
 }

@@ -259,3 +259,84 @@ struct Device<'d, 'm> {
     landmarks: &'d Landmarks<'d, f32, Points<'m, f32, ChosenKernel<f32>>>,
     digest: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Fleet;
+    use crate::data::table::{self, Target, input::Table};
+    use crate::error::ErrorKind;
+    use crate::model::Model;
+    use crate::observer::NoObserver;
+    use crate::regression::{Accumulator, MergeLimits, Outlier, Received, Ridge};
+    use crate::{Dataset, KernelRidge, Nystroem};
+    use dpp_nystrom_core::{Origin, state_bytes_forgotten};
+
+    fn numbers() -> (Vec<f64>, Vec<f64>) {
+        let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+        let y = x.iter().map(|x| x.sin()).collect();
+        (x, y)
+    }
+
+    fn model() -> Model {
+        let (x, y) = numbers();
+        let data = Dataset::from_rows(&x, 1).unwrap().with_target(&y).unwrap();
+        KernelRidge::params(&Nystroem::params(8).fit(&data).unwrap()).fit(&data).unwrap()
+    }
+
+    /// The rows of the model, their targets raised.
+    fn raised(by: f64) -> Table {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        let (x, y) = numbers();
+        let rows: Vec<String> = x.iter().zip(&y).map(|(x, y)| format!("{x},{}\n", y + by)).collect();
+        std::fs::write(&path, format!("x,y\n{}", rows.concat())).unwrap();
+        table::read(&path, &Target::Last).unwrap()
+    }
+
+    #[test]
+    fn a_model_of_several_targets_has_no_fleet() {
+        let (x, y) = numbers();
+        let both: Vec<f64> = y.iter().flat_map(|y| [*y, -y]).collect();
+        let data = Dataset::from_rows(&x, 1).unwrap().with_targets(&both, &["a", "b"]).unwrap();
+        let model = KernelRidge::params(&Nystroem::params(8).fit(&data).unwrap()).fit(&data).unwrap();
+        let refused = Fleet::of(&model).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Unsupported);
+        assert!(refused.to_string().contains("learning on devices"), "{refused}");
+    }
+
+    /// A mean of `‖φ‖²` up to a hundredth above the kernel's diagonal is rounding, and more is no rows'.
+    #[test]
+    fn features_are_at_most_the_diagonal() {
+        let model = model();
+        let fleet = Fleet::of(&model).unwrap();
+        for (square, is_read) in [(1.0_f32, true), (1.008, true), (1.02, false)] {
+            let mut sums = Accumulator::<f32>::empty(model.landmarks()).unwrap();
+            let mut phi = vec![0.0; model.landmarks()];
+            phi[0] = square.sqrt();
+            (0..1_000).for_each(|_| sums.add(&phi, 0.5).unwrap());
+            let state = fleet.state(&sums, None).unwrap();
+            assert_eq!(fleet.read(&state).is_ok(), is_read, "{square}");
+        }
+    }
+
+    #[test]
+    fn no_state_has_more_than_the_most_bytes() {
+        let model = model();
+        let fleet = Fleet::of(&model).unwrap();
+        let origin = Some(Origin { device: 1, counter: 1 });
+        let state = fleet.state(&fleet.accumulate(&raised(0.0)).unwrap(), origin).unwrap();
+        assert_eq!(fleet.most_bytes(), (state.len() + state_bytes_forgotten::<f32>()) as u64);
+    }
+
+    /// Of two devices, the error of the model in training says which one is far.
+    #[test]
+    fn errors_are_compared_with_that_of_the_model() {
+        let model = model();
+        assert!(model.train_nrmse < 0.02, "{}", model.train_nrmse);
+        let fleet = Fleet::of(&model).unwrap();
+        let states = [0.0, 0.4].map(|by| Received::of("device", fleet.accumulate(&raised(by)).unwrap()));
+        let limits = MergeLimits { rows: f64::INFINITY, influence: f64::INFINITY };
+        let examined = fleet.examine(&states, limits, Ridge::Value(1e-6), &NoObserver).unwrap();
+        assert_eq!((examined[0].outlier, examined[1].outlier), (None, Some(Outlier::Error)));
+    }
+}
