@@ -4,10 +4,14 @@ use crate::observer::{Observer, go_on};
 use argmin::core::{CostFunction, Error, Executor, Gradient};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// Pairs of steps and gradients that are kept.
 const MEMORY: usize = 10;
+
+/// Evaluations for each step, on average, after which a search ends: a line search may go on for ever where
+/// values and gradients do not agree.
+const EVALUATIONS: u64 = 20;
 
 /// A point that was asked for.
 #[derive(Clone, Debug)]
@@ -21,17 +25,22 @@ struct Asked {
 struct Objective<'a, F> {
     function: F,
     observer: &'a dyn Observer,
+    /// Evaluations that are left.
+    left: Cell<u64>,
     last: RefCell<Option<Asked>>,
     least: RefCell<Option<Asked>>,
 }
 
 impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Objective<'_, F> {
-    fn at(&self, point: &[f64]) -> (f64, Vec<f64>) {
+    fn at(&self, point: &[f64]) -> Result<(f64, Vec<f64>), Error> {
+        go_on(self.observer)?;
         if let Some(last) = &*self.last.borrow()
             && last.point == point
         {
-            return (last.value, last.slope.clone());
+            return Ok((last.value, last.slope.clone()));
         }
+        let left = self.left.get().checked_sub(1).ok_or_else(|| Error::msg("no evaluations are left"))?;
+        self.left.set(left);
         let (value, slope) = (self.function)(point);
         let asked = Asked { point: point.to_vec(), value, slope: slope.clone() };
         let mut least = self.least.borrow_mut();
@@ -39,7 +48,7 @@ impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Objective<'_, F> {
             *least = Some(asked.clone());
         }
         *self.last.borrow_mut() = Some(asked);
-        (value, slope)
+        Ok((value, slope))
     }
 }
 
@@ -48,8 +57,7 @@ impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> CostFunction for &Objective<'_, F> {
     type Output = f64;
 
     fn cost(&self, point: &Vec<f64>) -> Result<f64, Error> {
-        go_on(self.observer)?;
-        Ok(self.at(point).0)
+        Ok(self.at(point)?.0)
     }
 }
 
@@ -58,14 +66,13 @@ impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Gradient for &Objective<'_, F> {
     type Gradient = Vec<f64>;
 
     fn gradient(&self, point: &Vec<f64>) -> Result<Vec<f64>, Error> {
-        go_on(self.observer)?;
-        Ok(self.at(point).1)
+        Ok(self.at(point)?.1)
     }
 }
 
 /// Minimise a function, which returns its value and gradient, and return the point with the least value that
-/// was found. It ends after `steps` steps, or after one that changes the value by less than `change`. An
-/// error of the line search ends it too: what it has found stands.
+/// was found. It ends after `steps` steps and [`EVALUATIONS`] for each, or after one that changes the value by
+/// less than `change`. An error of the line search ends it too: what it has found stands.
 ///
 /// # Errors
 /// `ErrorKind::Cancelled`, after at most one evaluation more.
@@ -75,7 +82,9 @@ pub(crate) fn minimise(
     observer: &dyn Observer,
     function: impl Fn(&[f64]) -> (f64, Vec<f64>),
 ) -> Result<Vec<f64>, crate::error::Error> {
-    let objective = Objective { function, observer, last: RefCell::new(None), least: RefCell::new(None) };
+    let left = Cell::new(EVALUATIONS.saturating_mul(steps.saturating_add(1)));
+    let objective =
+        Objective { function, observer, left, last: RefCell::new(None), least: RefCell::new(None) };
     let solver = LBFGS::new(MoreThuenteLineSearch::new(), MEMORY);
     // Refused for a negative number.
     if let Ok(solver) = solver.with_tolerance_cost(change) {
@@ -88,8 +97,9 @@ pub(crate) fn minimise(
 
 #[cfg(test)]
 mod tests {
-    use super::minimise;
+    use super::{EVALUATIONS, minimise};
     use crate::observer::NoObserver;
+    use std::cell::Cell;
 
     /// The function of Rosenbrock.
     #[test]
@@ -102,5 +112,19 @@ mod tests {
         assert!(found.iter().all(|number| (number - 1.0).abs() < 1e-6), "{found:?}");
         let early = minimise(vec![-1.2, 1.0], (3, f64::EPSILON), &NoObserver, function).unwrap();
         assert!(function(&early).0 < function(&[-1.2, 1.0]).0 && function(&early).0 > 0.1);
+    }
+
+    /// Gradients that point the wrong way, and values that are no numbers, end the search.
+    #[test]
+    fn what_does_not_agree_ends() {
+        let count = Cell::new(0);
+        let wrong = |point: &[f64]| {
+            count.set(count.get() + 1);
+            (point[0] * point[0], vec![-2.0 * point[0] - 1.0])
+        };
+        assert!(minimise(vec![1.0], (3, 1e-9), &NoObserver, wrong).unwrap()[0].is_finite());
+        assert!(count.get() <= 4 * EVALUATIONS, "{}", count.get());
+        let none = |_: &[f64]| (f64::NAN, vec![f64::NAN]);
+        assert_eq!(minimise(vec![1.0], (3, 1e-9), &NoObserver, none).unwrap(), [1.0]);
     }
 }

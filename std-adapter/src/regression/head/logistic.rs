@@ -622,6 +622,10 @@ mod tests {
         let [own, other] = [turned(9), turned(0)];
         let (of_unseen, same) = of(Rows { classes: &own, ..sample.rows() });
         assert_eq!((of_unseen.ridge, &same), (path.ridge, &weights));
+        // Of few rows these are least squares: so are the weights of the log-loss.
+        let logs =
+            |rows: Rows<'_>| rows.choose(gram.as_ref(), Some(1e-3), unseen, &NoObserver).unwrap().held_out;
+        assert_eq!(logs(Rows { classes: &own, ..sample.rows() }), logs(sample.rows()));
         let (_, changed) = of(Rows { classes: &other, ..sample.rows() });
         assert_ne!(changed, weights);
         let (rows, logits) = sample.rows().held_out(&path);
