@@ -289,3 +289,176 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
         _ => Some(values[half]),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Examined, Outlier, by_themselves, examine, mark, median};
+    use crate::observer::NoObserver;
+    use crate::regression::fleet::influence::MergeLimits;
+    use crate::regression::fleet::received::Received;
+    use crate::regression::rows::accumulator::Accumulator;
+
+    /// A device of 800 rows, whose noise is .3: the factor that is far is e^.3 times as large.
+    fn device() -> Examined {
+        Examined {
+            rows: 800,
+            counted: 800,
+            features: 0.9,
+            target: 0.5,
+            nrmse: 0.1,
+            others_nrmse: None,
+            influence: None,
+            raises: None,
+            outlier: None,
+            trusted: false,
+        }
+    }
+
+    /// Which of some devices are marked.
+    fn marked(examined: &[Examined]) -> Vec<Option<Outlier>> {
+        examined.iter().map(|one| one.outlier).collect()
+    }
+
+    #[test]
+    fn medians() {
+        let of = |values: &[f64]| median(values.to_vec());
+        assert_eq!(
+            (of(&[]), of(&[3.0]), of(&[3.0, 1.0]), of(&[3.0, 1.0, 2.0])),
+            (None, Some(3.0), Some(2.0), Some(2.0))
+        );
+        assert_eq!(of(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+    }
+
+    /// Of few devices a hundredfold is far, of eight fourfold or six deviations.
+    #[test]
+    fn what_is_far() {
+        let far = |logarithms: &[f64]| {
+            let figures: Vec<f64> = logarithms.iter().map(|one| (one + 2.0).exp()).collect();
+            let mut examined = vec![device(); figures.len()];
+            let found = mark(&mut examined, Outlier::Target, &figures, None);
+            let last = examined.pop().unwrap().outlier.is_some();
+            assert_eq!(found, last);
+            assert_eq!(marked(&examined), vec![None; examined.len()]);
+            last
+        };
+        let few = 100.0_f64.ln() + 0.3;
+        assert!(far(&[0.0, 0.0, 0.0, few + 0.01]) && !far(&[0.0, 0.0, 0.0, few - 0.01]));
+        let equal = 4.0_f64.ln() + 0.3;
+        let with = |last: f64| far(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, last]);
+        assert!(with(equal + 0.01) && !with(equal - 0.01));
+        // The median is 0, and that of the differences .4.
+        let spread = 6.0 * 1.4826 * 0.4 + 0.3;
+        let with = |last: f64| far(&[-0.5, -0.4, -0.4, -0.2, 0.0, 0.1, 0.3, 0.4, last]);
+        assert!(with(spread + 0.01) && !with(spread - 0.01));
+    }
+
+    /// Devices without rows, outliers, and figures that are no numbers have no part in the median; a device
+    /// of the server's own is not marked.
+    #[test]
+    fn who_counts() {
+        let outlier = Some(Outlier::Features);
+        let more = [
+            Examined { rows: 0, ..device() },
+            Examined { outlier, ..device() },
+            device(),
+            Examined { trusted: true, ..device() },
+        ];
+        for (other, figure) in more.iter().zip([1e6, 1e6, f64::NAN, 1e6]) {
+            let mut examined = vec![device(), device(), device(), other.clone()];
+            let far = if other.trusted { 1.0 } else { 136.0 };
+            assert_eq!(mark(&mut examined, Outlier::Target, &[1.0, 1.0, far, figure], None), far > 1.0);
+            let third = if other.trusted { None } else { Some(Outlier::Target) };
+            assert_eq!(marked(&examined), [None, None, third, other.outlier], "{other:?}");
+        }
+    }
+
+    /// The figures are mean squares: for few devices, 135 times the median is far.
+    #[test]
+    fn figures_of_each_device() {
+        let of = |last: Examined| {
+            let mut examined = vec![device(), device(), last];
+            by_themselves(&mut examined, 0.01);
+            examined[2].outlier
+        };
+        let root = |times: f64| f64::sqrt(times);
+        assert_eq!(of(Examined { features: 0.9 / 136.0, ..device() }), Some(Outlier::Features));
+        assert_eq!(of(Examined { features: 0.9 / 134.0, ..device() }), None);
+        assert_eq!(of(Examined { target: 0.5 * root(136.0), ..device() }), Some(Outlier::Target));
+        assert_eq!(of(Examined { target: 0.5 * root(134.0), ..device() }), None);
+        assert_eq!(of(Examined { nrmse: 0.1 * root(136.0), ..device() }), Some(Outlier::Error));
+        assert_eq!(of(Examined { nrmse: 0.1 * root(134.0), ..device() }), None);
+        for (what, word) in [(Outlier::Features, "landmarks"), (Outlier::Influence, "moves")] {
+            assert!(what.to_string().contains(word));
+        }
+    }
+
+    /// The state of a device with one feature: `y` is this slope times `φ`, with noise.
+    fn state(rows: usize, slope: f32, trusted: bool) -> Received {
+        let mut sums = Accumulator::<f32>::empty(1).unwrap();
+        for i in 0..rows {
+            let (feature, noise) = (0.5 + (i * 7 % 10) as f32 / 10.0, (i * 3 % 11) as f32 / 11.0 - 0.5);
+            sums.add(&[feature], slope * feature + 0.2 * noise).unwrap();
+        }
+        Received { trusted, ..Received::of("device", sums) }
+    }
+
+    /// Examine them beside a model of this slope.
+    fn examined(states: &[Received], slope: f64, influence: f64) -> Vec<Examined> {
+        let limits = MergeLimits { rows: f64::INFINITY, influence };
+        examine(states, &[slope], 0.004, 1e-6, limits, &NoObserver).unwrap()
+    }
+
+    #[test]
+    fn devices_are_compared_with_the_model_of_the_others() {
+        let states = [state(110, 1.0, false), state(110, 1.0, false), state(110, 1.1, false)];
+        let found = examined(&states, 1.0, f64::INFINITY);
+        assert_eq!(marked(&found), [None, None, None]);
+        // On 110 rows each feature is there eleven times, and each noise ten times.
+        let square = (0..10).map(|i| (0.5 + f64::from(i) / 10.0).powi(2)).sum::<f64>() / 10.0;
+        let noise = (0..11).map(|i| (0.2 * (f64::from(i) / 11.0 - 0.5)).powi(2)).sum::<f64>() / 11.0;
+        assert!((found[0].features - square).abs() < 1e-5, "{}", found[0].features);
+        let expected = (0.01 * square + noise).sqrt();
+        let third = found[2].others_nrmse.unwrap();
+        assert!((third / expected - 1.0).abs() < 0.1, "{third} {expected}");
+        assert!(found.iter().all(|one| one.influence.is_some_and(|moves| moves > 0.0)));
+        assert!(found.iter().all(|one| one.counted == one.rows));
+        // One alone has nothing to be compared with.
+        assert_eq!(examined(&states[..1], 1.0, 0.08)[0].others_nrmse, None);
+    }
+
+    /// Of ten devices, four times the mean squared error is far, and with the noise of 110 rows nine times.
+    #[test]
+    fn a_device_that_the_others_do_not_predict() {
+        let with = |slope: f32| {
+            let mut states = vec![state(110, 1.0, false); 9];
+            states.push(state(110, slope, false));
+            marked(&examined(&states, 1.2, f64::INFINITY)).pop().unwrap()
+        };
+        assert_eq!((with(1.1), with(1.25)), (None, Some(Outlier::OthersError)));
+    }
+
+    #[test]
+    fn devices_beyond_their_influence_are_cut_or_named() {
+        let influence = Some(Outlier::Influence);
+        // Cut.
+        let found =
+            examined(&[state(300, 1.0, false), state(300, 1.0, false), state(300, 1.3, false)], 1.0, 0.08);
+        assert_eq!(marked(&found), [None, None, None]);
+        assert!((40..300).contains(&found[2].counted) && found[0].counted == 300, "{found:?}");
+        // Too far to be cut.
+        let found =
+            examined(&[state(300, 1.0, false), state(300, 1.0, false), state(300, 9.0, false)], 5.0, 0.08);
+        assert_eq!(marked(&found), [None, None, influence]);
+        // Two, of which nobody says which is right; the server's own is.
+        let two =
+            |trusted: bool| marked(&examined(&[state(300, 1.0, trusted), state(300, 9.0, false)], 5.0, 0.08));
+        assert_eq!((two(false), two(true)), (vec![influence, influence], vec![None, influence]));
+        // Which may move the model.
+        let found =
+            examined(&[state(300, 1.0, false), state(300, 1.0, false), state(300, 1.3, true)], 1.0, 0.08);
+        assert!(found[2].counted == 300 && found[2].outlier.is_none(), "{found:?}");
+        // Two that agree.
+        let found = examined(&[state(300, 1.0, false), state(300, 1.0, false)], 1.0, 0.08);
+        assert_eq!(marked(&found), [None, None]);
+    }
+}
