@@ -28,7 +28,7 @@ use std::time::Duration;
 pub(crate) struct Fit {
     #[command(flatten)]
     pub(crate) source: Source,
-    /// How many landmarks [default: 100, and at most a quarter of the rows]
+    /// How many landmarks at most: fewer where fewer rows are independent [default: 100, and at most a quarter of the rows]
     #[arg(long, value_name = "C", conflicts_with = "given")]
     pub(crate) landmarks: Option<usize>,
     /// How to choose them
@@ -155,17 +155,19 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         None => {
             let mut fit = |params: &Params<'_>| pipeline::fit(&*source, params, checkpoint.as_mut(), &Bar);
             let outcome = match params.landmarks {
-                Landmarks::Usual if arguments.free_landmarks => with_usual(source.len(), |count| {
+                Landmarks::Usual if arguments.free_landmarks => {
+                    let count = with_usual(source.len(), Ok)?;
                     fit(&Params { landmarks: Landmarks::Free(count), ..params.clone() })
-                }),
+                }
                 _ => fit(&params),
             }?;
             (outcome, None)
         }
     };
     tell(&outcome, checkpoint.as_ref());
-    if params.landmarks == Landmarks::Usual && flash.is_none() {
-        source::tell_fewer(&outcome.selected)?;
+    let is_number = matches!(params.landmarks, Landmarks::Usual | Landmarks::Count(_) | Landmarks::Free(_));
+    if is_number && arguments.given.is_none() && flash.is_none() {
+        source::tell_fewer(&outcome.selected, arguments.landmarks)?;
     }
     let mut model = outcome.fitted.model.clone();
     if !arguments.variance

@@ -153,7 +153,7 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
     let selected = pipeline::select(&*source, &params, &Bar)?;
     source::tell(&selected);
     if params.landmarks == Landmarks::Usual {
-        source::tell_fewer(&selected)?;
+        source::tell_fewer(&selected, None)?;
     }
     let method = selector.name();
     let curve = arguments.tolerance.curve(&selected, method)?;

@@ -192,12 +192,16 @@ pub(crate) fn tell(selected: &Selected<'_>) {
     }
 }
 
-/// Tell that fewer than the usual number of landmarks are independent.
-pub(crate) fn tell_fewer(selected: &Selected<'_>) -> Result<(), dpp_nystrom::Error> {
+/// Tell that there are fewer landmarks than were asked for, or than is usual.
+pub(crate) fn tell_fewer(selected: &Selected<'_>, asked: Option<usize>) -> Result<(), dpp_nystrom::Error> {
     let rows = selected.source();
     let count = selected.selection.landmarks.count(rows.width());
-    if count < with_usual(rows.len(), Ok)? {
-        note(&format!("{count} landmarks: more rows are not independent under this kernel"));
+    let (wanted, of) = match asked {
+        Some(asked) => (asked, format!(" of the {asked} asked for")),
+        None => (with_usual(rows.len(), Ok)?, String::new()),
+    };
+    if count < wanted {
+        note(&format!("{count} landmarks{of}: more rows are not independent under this kernel"));
     }
     Ok(())
 }

@@ -60,7 +60,6 @@ def test_values_that_overflow():
 @pytest.mark.parametrize(
     "parameters, message",
     [
-        ({"n_components": 51}, "51"),
         ({"n_components": 0}, "at least 1"),
         ({"n_components": 2.5}, "whole number"),
         ({"n_components": -1}, "at least 1"),
@@ -115,6 +114,15 @@ def test_targets_and_shapes():
         Nystroem().fit(same)
     with pytest.raises(ValueError, match="independent"):
         Nystroem(gamma=1.0, n_components=2).fit(same)
+    with pytest.raises(ValueError, match="51"):
+        Nystroem(n_components=51).fit(X)
+    five = np.arange(100.0)[:, None] % 5
+    with pytest.warns(UserWarning, match="5 landmarks of the 12 asked for"):
+        assert len(LandmarkRidge(n_components=12, metric="one").fit(five, np.sin(five[:, 0])).components_) == 5
+    with pytest.warns(UserWarning, match="of the 51 asked for"):
+        assert len(LandmarkRidge(n_components=51, metric="one").fit(X, Y).components_) <= 50
+    with pytest.raises(ValueError, match="independent"):
+        LandmarkRidge(n_components=12, metric="one").partial_fit(five, np.sin(five[:, 0]))
     assert Nystroem(gamma=1.0).fit_transform(same).shape == (50, 1)
 
 

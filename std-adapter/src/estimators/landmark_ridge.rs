@@ -44,8 +44,8 @@ impl Default for LandmarkRidge {
 }
 
 impl LandmarkRidge {
-    /// Set the number of landmarks. Default: 100, and at most a quarter of the rows and as many as are
-    /// independent under the kernel.
+    /// Set the number of landmarks: the model has as many as there are independent rows where these are
+    /// fewer. Default: 100, and at most a quarter of the rows.
     pub fn landmarks(self, count: usize) -> Self {
         Self { landmarks: Landmarks::Count(count), ..self }
     }

@@ -30,14 +30,15 @@ pub enum Landmarks {
     /// The usual number: that of [`with_usual`].
     #[default]
     Usual,
-    /// This number of landmarks.
+    /// This number of landmarks. [`fit`](crate::pipeline::fit) takes as many as there are independent rows
+    /// where these are fewer; [`select`](crate::pipeline::select) refuses.
     Count(usize),
     /// The fewest landmarks whose error is within a tolerance.
     Within(Tolerance),
     /// These rows of the source.
     Rows(Vec<usize>),
-    /// This number of points, at most 100. They begin as rows, and move together with the metric: the
-    /// selector is not used.
+    /// This number of points, at most 100, or as many as there are independent rows. They begin as rows, and
+    /// move together with the metric: the selector is not used.
     Free(usize),
 }
 
@@ -105,8 +106,13 @@ impl Default for Params<'_> {
 ///
 /// # Errors
 /// Those of `run`.
-pub fn with_usual<A>(rows: usize, mut run: impl FnMut(usize) -> Result<A, Error>) -> Result<A, Error> {
-    let mut count = (rows / 4).clamp(1, USUAL);
+pub fn with_usual<A>(rows: usize, run: impl FnMut(usize) -> Result<A, Error>) -> Result<A, Error> {
+    with_at_most((rows / 4).clamp(1, USUAL), run)
+}
+
+/// Run with so many landmarks. Where fewer rows are independent under the kernel, run again with as many as
+/// are.
+fn with_at_most<A>(mut count: usize, mut run: impl FnMut(usize) -> Result<A, Error>) -> Result<A, Error> {
     loop {
         match run(count) {
             Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { rank, .. } }))
@@ -143,5 +149,54 @@ impl Params<'_> {
             Landmarks::Rows(rows) => run(&Params { kernel: with(rows.len()), ..self.clone() }),
             Landmarks::Within(_) => run(&Params { kernel: with(0), ..self.clone() }),
         }
+    }
+
+    /// Run as [`settled`](Self::settled), with at most the number of landmarks that is given: as many as
+    /// there are independent rows.
+    pub(super) fn settled_at_most<A>(
+        &self,
+        source: &dyn RowSource,
+        mut run: impl FnMut(&Params<'_>) -> Result<A, Error>,
+    ) -> Result<A, Error> {
+        let mut with = |landmarks: Landmarks| Params { landmarks, ..self.clone() }.settled(source, &mut run);
+        match self.landmarks {
+            Landmarks::Count(count) if self.selector.fixed().is_none() => {
+                with_at_most(count.min(source.len()), |count| with(Landmarks::Count(count)))
+            }
+            Landmarks::Free(count) => with_at_most(count, |count| with(Landmarks::Free(count))),
+            _ => self.settled(source, run),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Landmarks, Params};
+    use crate::error::ErrorKind;
+    use crate::kernel::params::KernelParams;
+    use crate::observer::NoObserver;
+    use crate::pipeline::{fit, select};
+    use crate::{Dataset, Scale};
+
+    /// Rows in five places: a fit has five landmarks, however many are asked for; a selection is refused.
+    #[test]
+    fn a_fit_has_as_many_landmarks_as_rows_are_independent() {
+        let x: Vec<f64> = (0..200).map(|row| f64::from(row % 5)).collect();
+        let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+        let data = Dataset::from_rows(&x, 1).unwrap().with_target(&y).unwrap();
+        let source = data.source(Scale::Standard).unwrap();
+        for kernel in [KernelParams::default(), KernelParams::usual()] {
+            for landmarks in
+                [Landmarks::Count(12), Landmarks::Count(1_000), Landmarks::Free(12), Landmarks::Usual]
+            {
+                let params = Params { landmarks, kernel, ..Params::default() };
+                let model = fit(source.as_rows(), &params, None, &NoObserver).unwrap().fitted.model;
+                assert_eq!(model.landmarks(), 5, "{params:?}");
+            }
+        }
+        let params =
+            Params { landmarks: Landmarks::Count(12), kernel: KernelParams::default(), ..Params::default() };
+        let refused = select(source.as_rows(), &params, &NoObserver).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Landmarks);
     }
 }

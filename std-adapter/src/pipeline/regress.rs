@@ -8,7 +8,7 @@ use crate::model::Model;
 use crate::observer::Observer;
 use crate::pipeline::outcome::Outcome;
 use crate::pipeline::params::{Landmarks, Params};
-use crate::pipeline::select::{Selected, chooses_by_targets, in_memory, names_rows, select, select_among};
+use crate::pipeline::select::{Selected, chooses_by_targets, in_memory, names_rows, select_among};
 use crate::pipeline::tested::test;
 use crate::regression::{
     checkpoint::Checkpoint, distributed::BatchSource, fit as regression, fit::Apart, params::FitParams,
@@ -25,7 +25,8 @@ use std::time::Instant;
 /// are left out of the choices, and each has weights of the other nine.
 ///
 /// # Errors
-/// Those of [`select`] and of [`crate::regression::fit`].
+/// Those of [`select`](crate::pipeline::select) but for too few independent rows: a fit goes on with as many
+/// landmarks as there are. Those of [`crate::regression::fit`].
 ///
 /// ```
 /// use dpp_nystrom::pipeline::{Landmarks, Params, fit};
@@ -48,7 +49,7 @@ pub fn fit<'s>(
     observer: &dyn Observer,
 ) -> Result<Outcome<'s>, Error> {
     source.columns().learnable()?;
-    params.settled(source, |params| fit_settled(source, params, checkpoint.as_deref_mut(), observer))
+    params.settled_at_most(source, |params| fit_settled(source, params, checkpoint.as_deref_mut(), observer))
 }
 
 fn fit_settled<'s>(
@@ -117,7 +118,7 @@ pub(super) fn fit_and_without<'s>(
 /// accumulated where they are stored.
 ///
 /// # Errors
-/// Those of [`select`] and of the source.
+/// Those of [`select`](crate::pipeline::select) but for too few independent rows, and of the source.
 pub fn fit_batches<'s>(
     source: &'s dyn BatchSource,
     params: &Params<'_>,
@@ -125,7 +126,8 @@ pub fn fit_batches<'s>(
 ) -> Result<Outcome<'s>, Error> {
     let columns = source.columns();
     columns.single("a fit to rows in several places")?;
-    let selected = select(source, params, observer)?;
+    let select = |params: &Params<'_>| select_among(source, params, None, observer);
+    let selected = params.settled_at_most(source, select)?;
     let begin = Instant::now();
     let spec = selected.fit_spec(params.ridge, params.seed)?;
     let folds = source.accumulate(&spec, observer)?;

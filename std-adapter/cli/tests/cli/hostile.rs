@@ -46,9 +46,10 @@ fn the_usual_number_of_landmarks_is_one_that_there_is() {
     assert!(told.err.contains("landmarks: more rows are not independent"), "{}", told.err);
     assert!(number(&told.json(), "cv_nrmse") < 0.2);
     folder.run("select a.csv").good();
-    folder
-        .run("fit a.csv --metric one --landmarks 100 --model m.dpp")
-        .refused(&["independent", "fewer landmarks"]);
+    let told = folder.run("fit a.csv --metric one --landmarks 100 --model m.dpp --json").good();
+    assert_eq!(told.json()["landmarks"].as_array().unwrap().len(), count);
+    assert!(told.err.contains(&format!("{count} landmarks of the 100 asked for")), "{}", told.err);
+    folder.run("select a.csv --landmarks 100").refused(&["independent", "fewer landmarks"]);
 }
 
 #[test]

@@ -111,7 +111,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         Raises
         ------
         ValueError
-            For a single class, values that are not finite, more landmarks than rows or than independent rows, invalid parameters.
+            For a single class, values that are not finite, invalid parameters.
         KeyboardInterrupt
             After Ctrl-C: at the next block of work.
         """

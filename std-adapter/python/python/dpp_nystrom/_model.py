@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,6 +141,11 @@ class LandmarkModel(BaseEstimator):
         weights = _parameters.weights(sample_weight, rows)
         total = float(len(rows)) if weights is None else float(weights.sum())
         self._adopt(_native.Model(rows, target, weights, names, self._options(len(rows), total)), total)
+        count = len(self.components_)
+        if self.landmarks is None and self.n_components is not None and count < self.n_components:
+            warnings.warn(
+                f"{count} landmarks of the {self.n_components} asked for: more rows are not independent under this kernel", stacklevel=3
+            )
 
     def _options(self, rows: int, trained: float) -> dict[str, Any]:
         return _parameters.options(self, rows) | {"ridge": self._ridge(trained)}

@@ -28,8 +28,8 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
     Parameters
     ----------
     n_components : int, default=None
-        The number of landmarks, at most that of the rows. None: 100, and at most a quarter of the rows and as many as are
-        independent under the kernel.
+        The number of landmarks at most: `fit` takes as many as there are independent rows, and warns where these are fewer;
+        `partial_fit` refuses. None: 100, and at most a quarter of the rows.
     alpha : float, {"cv", "loo"} or None, default=None
         The ridge, as in scikit-learn's `KernelRidge`: the ridge γ of the command line times the number of rows, or the sum of their
         weights. None or "cv": chosen by
@@ -110,7 +110,7 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         Raises
         ------
         ValueError
-            For values that are not finite, more landmarks than rows or than independent rows, a constant target, invalid parameters.
+            For values that are not finite, a constant target, invalid parameters.
         KeyboardInterrupt
             After Ctrl-C: at the next block of work.
         """
@@ -140,7 +140,7 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         Raises
         ------
         ValueError
-            As :meth:`fit`.
+            As :meth:`fit`, and for more landmarks than independent rows in the first batch.
         UserWarning
             After :meth:`fit` or :meth:`load`, which keep no sums: this begins anew.
         """
