@@ -28,7 +28,8 @@ use std::time::Duration;
 pub(crate) struct Fit {
     #[command(flatten)]
     pub(crate) source: Source,
-    /// How many landmarks at most: fewer where fewer rows are independent [default: 100, and at most a quarter of the rows]
+    /// How many landmarks at most: fewer where fewer rows are independent [default: 100, and at most a
+    /// quarter of the rows]
     #[arg(long, value_name = "C", conflicts_with = "given")]
     pub(crate) landmarks: Option<usize>,
     /// How to choose them

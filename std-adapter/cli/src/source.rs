@@ -201,7 +201,11 @@ pub(crate) fn tell_fewer(selected: &Selected<'_>, asked: Option<usize>) -> Resul
         None => (with_usual(rows.len(), Ok)?, String::new()),
     };
     if count < wanted {
-        note(&format!("{count} landmarks{of}: more rows are not independent under this kernel"));
+        let more = match count == rows.len() {
+            true => "there are no more rows",
+            false => "more rows are not independent under this kernel",
+        };
+        note(&format!("{count} landmarks{of}: {more}"));
     }
     Ok(())
 }

@@ -71,8 +71,8 @@ impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Gradient for &Objective<'_, F> {
 }
 
 /// Minimise a function, which returns its value and gradient, and return the point with the least value that
-/// was found. It ends after `steps` steps and [`EVALUATIONS`] for each, or after one that changes the value by
-/// less than `change`. An error of the line search ends it too: what it has found stands.
+/// was found. It ends after `steps` steps and [`EVALUATIONS`] for each, or after one that changes the value
+/// by less than `change`. An error of the line search ends it too: what it has found stands.
 ///
 /// # Errors
 /// `ErrorKind::Cancelled`, after at most one evaluation more.

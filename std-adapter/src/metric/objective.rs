@@ -17,8 +17,8 @@
 //!
 //! With weights of mean 1, `K` and `Y` are those of the rows times the square roots of their weights.
 //!
-//! An evaluation costs some `4.5Nc² + 4Ncd` multiply-adds, three times a fit. Rows are evaluated in blocks, on as
-//! many threads as there are, and the sums of blocks are added in their order: the threads change no bit.
+//! An evaluation costs some `4.5Nc² + 4Ncd` multiply-adds, three times a fit. Rows are evaluated in blocks,
+//! on all threads, and the sums of blocks are added in their order: the number of threads changes no bit.
 
 use crate::data::weights::Weights;
 use crate::kernel::kind::KernelKind;
@@ -593,8 +593,8 @@ mod tests {
         }
     }
 
-    /// Of rows in three blocks, the last of them short: the error is that of the eigenbasis, the gradient that
-    /// of differences, and one thread computes the same bits as three.
+    /// Of rows in three blocks, the last of them short: the error is that of the eigenbasis, the gradient
+    /// that of differences, and one thread computes the same bits as three.
     #[test]
     fn blocks_of_rows_add_up() {
         let count = 2 * BLOCK + 37;
