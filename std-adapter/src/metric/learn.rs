@@ -169,7 +169,6 @@ pub(crate) fn learn_metric(
     let few = landmarks.min(MOST_LANDMARKS).min(split.learned.len() / 2);
     let sample = Sample::of(data, &split, kernel.sigma);
     let search = Search { sample, scales: metric != Metric::One, landmarks: few, seed, observer };
-    observer.begin("metric", wanted.steps(any_kind, ranks.len() as u64));
     let Found { kind, metrics: mut found, kinds } = search.scales(kernel.kind, any_kind)?;
     kernel.kind = kind;
     let problems = search.sample.under(kind);
@@ -187,6 +186,7 @@ pub(crate) fn learn_metric(
     let (metric, best) = search.choose(&found, &losses, metric, leaves_enough)?;
     go_on(observer)?;
     let held_out = Some(split.held);
+    observer.begin(&format!("metric {metric} on all rows"), 1 + u64::from(free));
     let last = match free {
         true => moved(&search, &problems, metric, &best)?,
         false if metric == Metric::One => best,
@@ -292,14 +292,6 @@ impl Wanted {
             Metric::Map(None) | Metric::Auto if !too_wide => Ok(ranks(data.dim)),
             _ => Ok(Vec::new()),
         }
-    }
-
-    /// Return the number of steps: one descent after the other, and the starts of maps.
-    fn steps(self, any_kind: bool, ranks: u64) -> u64 {
-        let descents = if self.metric == Metric::One { 0 } else { 2 };
-        let of_kinds = if any_kind { 1 + descents } else { 0 };
-        let of_maps = if ranks == 0 { 0 } else { 1 + 3 * ranks };
-        1 + descents + of_kinds + of_maps + u64::from(self.free)
     }
 }
 

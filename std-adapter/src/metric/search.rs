@@ -101,7 +101,9 @@ impl Search<'_> {
         let from = from.unwrap_or_else(|| one.clone());
         let mut begun = vec![(Metric::One, one)];
         if self.scales {
+            self.observer.begin(&format!("scales in the kernel {}", kind.name()), 2);
             begun.push((Metric::Scales, self.twice(&problems, &[from])?));
+            self.observer.end();
         }
         Ok(begun)
     }
@@ -115,6 +117,7 @@ impl Search<'_> {
         from: &Measured,
     ) -> Result<(Option<(KernelKind, Measured)>, Vec<(KernelKind, f64)>), Error> {
         let others = KINDS.into_iter().filter(|&kind| kind != own).collect::<Vec<_>>();
+        self.observer.begin("other kernels", others.len() as u64);
         let others = others.into_par_iter().map(|kind| {
             let Problems { held, learned, .. } = self.sample.under(kind);
             let start = self.start(&learned, Some(&held), from.point.transform.clone())?;
@@ -123,11 +126,13 @@ impl Search<'_> {
                 true => descend(&learned, Some(&held), &start, moves, self.observer)?,
                 false => start,
             };
+            self.advance()?;
             Ok((kind, found))
         });
         // Another kernel may leave fewer independent rows.
         let others: Vec<Result<(KernelKind, Measured), Error>> = others.collect();
-        self.advance()?;
+        go_on(self.observer)?;
+        self.observer.end();
         let (mut best, mut of_all) = (None::<((KernelKind, Measured), Vec<f64>)>, Vec::new());
         for (kind, found) in std::iter::once((own, from.clone())).chain(others.into_iter().flatten()) {
             let Some(losses) = self.sample.losses(&self.sample.under(kind), &found.point, self.observer)
@@ -154,6 +159,8 @@ impl Search<'_> {
             return Ok(Vec::new());
         }
         let [(_, one), (_, scales)] = found else { return Err(Error::regression(CoreError::Ridge)) };
+        let names: Vec<String> = ranks.iter().map(usize::to_string).collect();
+        self.observer.begin(&format!("maps of rank {}", names.join(", ")), 1 + 3 * ranks.len() as u64);
         let gradients = self.of_gradients(problems, one)?;
         self.advance()?;
         let of_rank = |&rank: &usize| -> Result<Option<(Metric, Measured)>, Error> {
@@ -170,6 +177,7 @@ impl Search<'_> {
             Ok(Some((Metric::Map(Some(rank)), self.twice(problems, &starts)?)))
         };
         let maps = ranks.par_iter().map(of_rank).collect::<Result<Vec<_>, Error>>()?;
+        self.observer.end();
         Ok(maps.into_iter().flatten().collect())
     }
 
