@@ -157,7 +157,7 @@ pub(crate) struct Fit {
     pub(crate) source: Source,
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// How many landmarks
+    /// How many landmarks at most: fewer where fewer rows are independent
     #[arg(long, value_name = "C", required_unless_present = "of", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) landmarks: Option<u32>,
     /// Take landmarks, kernel and statistics of this model, and fit its weights again: one pass instead of

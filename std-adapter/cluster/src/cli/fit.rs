@@ -81,11 +81,18 @@ pub(crate) async fn run(arguments: &Fit) -> Result<(), Error> {
             let rows = session.rows(source.sql(), selection.target.as_deref()).await?;
             let (rows, survey_seconds) = survey(&rows, selection).await?;
             let selector = selection.selector();
-            let params = selection.params(arguments.landmarks.unwrap_or_default(), *ridge, &*selector);
+            let asked = arguments.landmarks.unwrap_or_default();
+            let params = selection.params(asked, *ridge, &*selector);
             let outcome = fit_batches(&rows, &params, &Spinner::new("landmarks"))?;
             let landmarks = &outcome.selected.selection;
             note_selection(landmarks);
             let candidates = rows.survey().targets.len();
+            let count = outcome.fitted.model.landmarks() + outcome.fitted.dependent;
+            if count < asked as usize {
+                note(&format!(
+                    "{count} landmarks of the {asked} asked for: no more of the {candidates} candidates are independent under this kernel"
+                ));
+            }
             let found = Found { candidates, survey_seconds, select_seconds: landmarks.seconds };
             (outcome.fitted, outcome.fit_seconds, Some(found))
         }

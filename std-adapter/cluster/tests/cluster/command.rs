@@ -155,7 +155,7 @@ fn errors_exit_with_one_and_wrong_usage_with_two() {
     let table = format!("t={}", text(&file));
     let model = path(&folder, "m.dpp");
     let cases: [(&[&str], i32, &str); 5] = [
-        (&["fit", "--table", &table, "--landmarks", "60", "--model", &text(&model)], 1, "60"),
+        (&["select", "--table", &table, "--landmarks", "60"], 1, "60"),
         (
             &["fit", "--table", &table, "--target", "no", "--landmarks", "5", "--model", &text(&model)],
             1,
@@ -180,4 +180,9 @@ fn errors_exit_with_one_and_wrong_usage_with_two() {
         assert!(stderr.contains(words), "{arguments:?}: {stderr}");
         assert!(!model.exists());
     }
+    // A fit goes on with the landmarks that there are.
+    let output = run(&["fit", "--table", &table, "--landmarks", "60", "--model", &text(&model)]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.contains("landmarks of the 60 asked for"), "{stderr}");
+    assert!(Model::load(&model).unwrap().landmarks() <= 50);
 }
