@@ -182,8 +182,10 @@ pub(crate) fn learn_metric(
         let rows = transformed(&problems.all, &transform.times(widest));
         search.members(&rows, kind, asked).is_ok()
     };
+    observer.begin("comparison of metrics", 1);
     let losses = search.losses(&problems, &found);
     let (metric, best) = search.choose(&found, &losses, metric, leaves_enough)?;
+    observer.end();
     go_on(observer)?;
     let held_out = Some(split.held);
     observer.begin(&format!("metric {metric} on all rows"), 1 + u64::from(free));

@@ -132,7 +132,6 @@ impl Search<'_> {
         // Another kernel may leave fewer independent rows.
         let others: Vec<Result<(KernelKind, Measured), Error>> = others.collect();
         go_on(self.observer)?;
-        self.observer.end();
         let (mut best, mut of_all) = (None::<((KernelKind, Measured), Vec<f64>)>, Vec::new());
         for (kind, found) in std::iter::once((own, from.clone())).chain(others.into_iter().flatten()) {
             let Some(losses) = self.sample.losses(&self.sample.under(kind), &found.point, self.observer)
@@ -144,6 +143,7 @@ impl Search<'_> {
                 best = Some(((kind, found), losses));
             }
         }
+        self.observer.end();
         Ok((best.map(|(best, _)| best), of_all))
     }
 

@@ -144,7 +144,7 @@ class LandmarkModel(BaseEstimator):
         count = len(self.components_)
         if self.landmarks is None and self.n_components is not None and count < self.n_components:
             warnings.warn(
-                f"{count} landmarks of the {self.n_components} asked for: more rows are not independent under this kernel", stacklevel=3
+                f"{count} landmarks of the {self.n_components} asked for: no more rows are independent under this kernel", stacklevel=3
             )
 
     def _options(self, rows: int, trained: float) -> dict[str, Any]:

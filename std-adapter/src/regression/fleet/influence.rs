@@ -141,7 +141,7 @@ impl Influence {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::{Influence, Merged, limited_rows};
     use crate::regression::rows::{accumulator::Accumulator, triangle::Triangle};
     use faer::Mat;
@@ -162,7 +162,7 @@ mod tests {
     }
 
     /// Rows of one feature, `(φ, y)`: a feature between a half and 1.4, and a slope with noise.
-    fn rows(count: usize, slope: f64) -> Vec<(f64, f64)> {
+    pub(crate) fn rows(count: usize, slope: f64) -> Vec<(f64, f64)> {
         let row = |i: usize| {
             let (feature, noise) = (0.5 + (i * 7 % 10) as f64 / 10.0, (i * 3 % 11) as f64 / 11.0 - 0.5);
             (feature, slope * feature + 0.2 * noise)
@@ -181,12 +181,12 @@ mod tests {
         rows.iter().map(|(feature, _)| feature * feature).sum()
     }
 
-    fn solution(rows: &[(f64, f64)], ridge: f64) -> f64 {
+    pub(crate) fn solution(rows: &[(f64, f64)], ridge: f64) -> f64 {
         let along: f64 = rows.iter().map(|(feature, target)| feature * target).sum();
         along / (squares(rows) + rows.len() as f64 * ridge)
     }
 
-    fn error(rows: &[(f64, f64)], weight: f64) -> f64 {
+    pub(crate) fn error(rows: &[(f64, f64)], weight: f64) -> f64 {
         rows.iter().map(|(feature, target)| (target - weight * feature).powi(2)).sum()
     }
 
@@ -225,7 +225,7 @@ mod tests {
                 0 => assert!(raises <= 0.05, "{raises}"),
                 1 => assert!(raises > 0.05 && lowered < allowed(0.375 * limit), "{raises} {lowered}"),
                 2 => assert!(raises > 0.05 && lowered > allowed(0.375 * limit) && lowered < allowed(limit)),
-                _ => assert!(rest - effective < 0.1 * rest || raises > 0.05),
+                _ => assert!(rest - effective < 0.1 * rest),
             }
             let close = |found: f64, expected: f64| {
                 assert!(

@@ -294,7 +294,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 mod tests {
     use super::{Examined, Outlier, by_themselves, examine, mark, median};
     use crate::observer::NoObserver;
-    use crate::regression::fleet::influence::MergeLimits;
+    use crate::regression::fleet::influence::{MergeLimits, tests as influence};
     use crate::regression::fleet::received::Received;
     use crate::regression::rows::accumulator::Accumulator;
 
@@ -393,11 +393,10 @@ mod tests {
     }
 
     /// The state of a device with one feature: `y` is this slope times `φ`, with noise.
-    fn state(rows: usize, slope: f32, trusted: bool) -> Received {
+    fn state(rows: usize, slope: f64, trusted: bool) -> Received {
         let mut sums = Accumulator::<f32>::empty(1).unwrap();
-        for i in 0..rows {
-            let (feature, noise) = (0.5 + (i * 7 % 10) as f32 / 10.0, (i * 3 % 11) as f32 / 11.0 - 0.5);
-            sums.add(&[feature], slope * feature + 0.2 * noise).unwrap();
+        for (feature, target) in influence::rows(rows, slope) {
+            sums.add(&[feature as f32], target as f32).unwrap();
         }
         Received { trusted, ..Received::of("device", sums) }
     }
@@ -413,13 +412,14 @@ mod tests {
         let states = [state(110, 1.0, false), state(110, 1.0, false), state(110, 1.1, false)];
         let found = examined(&states, 1.0, f64::INFINITY);
         assert_eq!(marked(&found), [None, None, None]);
-        // On 110 rows each feature is there eleven times, and each noise ten times.
-        let square = (0..10).map(|i| (0.5 + f64::from(i) / 10.0).powi(2)).sum::<f64>() / 10.0;
-        let noise = (0..11).map(|i| (0.2 * (f64::from(i) / 11.0 - 0.5)).powi(2)).sum::<f64>() / 11.0;
-        assert!((found[0].features - square).abs() < 1e-5, "{}", found[0].features);
-        let expected = (0.01 * square + noise).sqrt();
-        let third = found[2].others_nrmse.unwrap();
-        assert!((third / expected - 1.0).abs() < 0.1, "{third} {expected}");
+        let (others, own) = (influence::rows(110, 1.0).repeat(2), influence::rows(110, 1.1));
+        let square = own.iter().map(|(feature, _)| feature * feature).sum::<f64>() / 110.0;
+        let error = influence::error(&own, influence::solution(&others, 1e-6)) / 110.0;
+        // In f32.
+        let close =
+            |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-4, "{found} {expected}");
+        close(found[2].features, square);
+        close(found[2].others_nrmse.unwrap(), error.sqrt());
         assert!(found.iter().all(|one| one.influence.is_some_and(|moves| moves > 0.0)));
         assert!(found.iter().all(|one| one.counted == one.rows));
         // One alone has nothing to be compared with.
@@ -429,7 +429,7 @@ mod tests {
     /// Of ten devices, four times the mean squared error is far, and with the noise of 110 rows nine times.
     #[test]
     fn a_device_that_the_others_do_not_predict() {
-        let with = |slope: f32| {
+        let with = |slope: f64| {
             let mut states = vec![state(110, 1.0, false); 9];
             states.push(state(110, slope, false));
             marked(&examined(&states, 1.2, f64::INFINITY)).pop().unwrap()
@@ -439,7 +439,7 @@ mod tests {
 
     #[test]
     fn devices_beyond_their_influence_are_cut_or_named() {
-        let influence = Some(Outlier::Influence);
+        let named = Some(Outlier::Influence);
         // Cut.
         let found =
             examined(&[state(300, 1.0, false), state(300, 1.0, false), state(300, 1.3, false)], 1.0, 0.08);
@@ -448,11 +448,11 @@ mod tests {
         // Too far to be cut.
         let found =
             examined(&[state(300, 1.0, false), state(300, 1.0, false), state(300, 9.0, false)], 5.0, 0.08);
-        assert_eq!(marked(&found), [None, None, influence]);
+        assert_eq!(marked(&found), [None, None, named]);
         // Two, of which nobody says which is right; the server's own is.
         let two =
             |trusted: bool| marked(&examined(&[state(300, 1.0, trusted), state(300, 9.0, false)], 5.0, 0.08));
-        assert_eq!((two(false), two(true)), (vec![influence, influence], vec![None, influence]));
+        assert_eq!((two(false), two(true)), (vec![named, named], vec![None, named]));
         // Which may move the model.
         let found =
             examined(&[state(300, 1.0, false), state(300, 1.0, false), state(300, 1.3, true)], 1.0, 0.08);
