@@ -9,7 +9,7 @@ use crate::source::PlanReport;
 use crate::tolerance::Curve;
 use crate::weak::Dropped;
 use dpp_nystrom::kernel::{KernelKind, Metric};
-use dpp_nystrom::pipeline::{Candidate, InFlash, LearnedMetric};
+use dpp_nystrom::pipeline::{Candidate, InFlash, LearnedMetric, NumberOfLandmarks};
 use dpp_nystrom::{Model, model::Importance};
 use serde::Serialize;
 use std::path::Path;
@@ -36,6 +36,9 @@ pub(crate) struct Report<'a> {
     /// The kernel, if it was chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kernel: Option<KernelReport>,
+    /// The number of landmarks, if it was chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) number: Option<NumberReport>,
     #[serde(flatten)]
     pub(crate) dropped: Option<Dropped>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,6 +172,37 @@ impl KernelReport {
     }
 }
 
+/// A number of landmarks, and the errors on rows held out by which it was chosen.
+#[derive(Serialize)]
+pub(crate) struct NumberReport {
+    chosen: usize,
+    reason: &'static str,
+    held_out: Vec<TriedNumber>,
+}
+
+#[derive(Serialize)]
+struct TriedNumber {
+    landmarks: usize,
+    #[serde(flatten)]
+    error: ByTarget,
+}
+
+impl NumberReport {
+    pub(crate) fn of(number: &NumberOfLandmarks, classes: bool) -> Self {
+        let tried =
+            |&(landmarks, error)| TriedNumber { landmarks, error: ByTarget::of(error, classes) };
+        let held_out = number.errors.iter().map(tried).collect();
+        Self { chosen: number.count, reason: number.reason, held_out }
+    }
+
+    fn words(&self) -> String {
+        let words = |tried: &TriedNumber| format!("{} {}", tried.landmarks, short(tried.error.value()));
+        let errors: Vec<String> = self.held_out.iter().map(words).collect();
+        let what = self.held_out.first().map_or("errors", |tried| tried.error.plural());
+        format!("{} ({what} on rows used to choose: {}; {})", self.chosen, errors.join(", "), self.reason)
+    }
+}
+
 /// A learned metric, and the errors by which it was judged.
 #[derive(Serialize)]
 pub(crate) struct MetricReport<'a> {
@@ -266,6 +300,7 @@ impl Report<'_> {
             self.weight.map(|weight| row("weights", format!("{weight}; errors are means over them"))),
         );
         rows.push(row("landmarks", format!("{} ({chosen})", self.count)));
+        rows.extend(self.number.as_ref().map(|number| row("number of landmarks", number.words())));
         rows.extend(self.kernel.as_ref().map(|kernel| row("kernel", kernel.words())));
         rows.push(row("bandwidth", short_or_dash(self.bandwidth)));
         rows.extend(self.metric.as_ref().map(|metric| row("metric", metric.words())));

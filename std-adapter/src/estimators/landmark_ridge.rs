@@ -45,7 +45,7 @@ impl Default for LandmarkRidge {
 
 impl LandmarkRidge {
     /// Set the number of landmarks: the model has as many as there are independent rows where these are
-    /// fewer. Default: 100, and at most a quarter of the rows.
+    /// fewer. Default: [as many as pay](crate::pipeline::NumberOfLandmarks).
     pub fn landmarks(self, count: usize) -> Self {
         Self { landmarks: Landmarks::Count(count), ..self }
     }

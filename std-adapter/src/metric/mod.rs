@@ -9,6 +9,7 @@
 
 mod descent;
 mod learn;
+mod number;
 mod objective;
 mod rows;
 mod search;
@@ -16,3 +17,5 @@ mod transform;
 
 pub use learn::LearnedMetric;
 pub(crate) use learn::{MOST_LANDMARKS, learn_metric, ranks};
+pub use number::NumberOfLandmarks;
+pub(crate) use number::number_of_landmarks;

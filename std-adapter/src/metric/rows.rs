@@ -2,14 +2,16 @@
 
 use crate::data::{prepared::Prepared, prepared::StandardTarget, weights::Weights};
 use crate::kernel::kind::KernelKind;
-use crate::linalg::eigen::product;
+use crate::linalg::{eigen::product, triangle::factor};
 use crate::metric::{descent::Point, objective::Problem};
 use crate::observer::Observer;
 use crate::regression::{
     head::Head, head::logistic::FoldSet, head::logistic::JUDGED, head::logistic::Rows as Classes,
-    rows::split::Split,
+    ridge::ridge_grid, rows::split::Split,
 };
-use faer::{Mat, MatRef};
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::{Mat, MatRef, Par};
+use rayon::prelude::*;
 
 /// Rows over the bandwidth, and their targets.
 struct Rows {
@@ -81,27 +83,49 @@ impl<'a> Sample<'a> {
         point: &Point,
         observer: &dyn Observer,
     ) -> Option<Vec<f64>> {
-        let held = &problems.held;
-        let count = self.targets.len();
-        let (left, outputs) = match self.head {
-            Head::Values => (point.left(&problems.learned, held)?, vec![0.0; held.rows.nrows() * count]),
-            Head::Classes => (Mat::zeros(held.rows.nrows(), count), self.logits(problems, point, observer)?),
-        };
-        let temperature = self.head.temperature(&outputs, &self.classes[..left.nrows()], held.weights);
-        let rows = outputs.chunks_exact(count).zip(&self.classes).enumerate();
-        let loss = |(i, (outputs, &class)): (usize, (&[f64], &usize))| {
-            let residuals = left.row(i).iter().copied();
-            held.weights.at(i) * self.head.loss(outputs, residuals, class, temperature)
-        };
-        Some(rows.map(loss).collect())
+        match self.head {
+            Head::Values => Some(self.of_values(problems, &point.left(&problems.learned, &problems.held)?)),
+            Head::Classes => self.of_classes(problems, &point.features(&problems.all)?, observer),
+        }
     }
 
-    /// Return the logits of the rows held out, row by row.
-    fn logits(&self, problems: &Problems<'_>, point: &Point, observer: &dyn Observer) -> Option<Vec<f64>> {
-        let (all, held) = (&problems.all, problems.held.rows.nrows());
-        let features = point.features(all)?;
+    /// Return [`losses`](Self::losses) at the ridge with the least of them, for values too.
+    pub(super) fn least_losses(
+        &self,
+        problems: &Problems<'_>,
+        point: &Point,
+        observer: &dyn Observer,
+    ) -> Option<Vec<f64>> {
+        let features = point.features(&problems.all)?;
+        match self.head {
+            Head::Values => {
+                let at_each = left_at_each_ridge(problems, features)?;
+                let losses = at_each.iter().map(|left| self.of_values(problems, left));
+                losses.min_by(|one, other| one.iter().sum::<f64>().total_cmp(&other.iter().sum()))
+            }
+            Head::Classes => self.of_classes(problems, &features, observer),
+        }
+    }
+
+    /// Return the losses of rows held out of which a solution leaves so much.
+    fn of_values(&self, problems: &Problems<'_>, left: &Mat<f64>) -> Vec<f64> {
+        let outputs = vec![0.0; left.ncols()];
+        let loss = |i: usize| self.head.loss(&outputs, left.row(i).iter().copied(), 0, 1.0);
+        (0..left.nrows()).map(|i| problems.held.weights.at(i) * loss(i)).collect()
+    }
+
+    /// Return the losses of rows held out, from the features of all.
+    fn of_classes(
+        &self,
+        problems: &Problems<'_>,
+        features: &Mat<f64>,
+        observer: &dyn Observer,
+    ) -> Option<Vec<f64>> {
+        let held = &problems.held;
         let gram = product(features.as_ref(), features.transpose());
-        let folds: Vec<u8> = (0..self.classes.len()).map(|row| if row < held { JUDGED } else { 0 }).collect();
+        let is_held = |row: usize| row < held.rows.nrows();
+        let folds: Vec<u8> =
+            (0..self.classes.len()).map(|row| if is_held(row) { JUDGED } else { 0 }).collect();
         let indicators: Vec<(f64, f64)> =
             self.targets.iter().map(|target| (target.mean, target.deviation)).collect();
         let rows = Classes {
@@ -109,10 +133,16 @@ impl<'a> Sample<'a> {
             classes: &self.classes,
             indicators: &indicators,
             folds: &folds,
-            weights: all.weights,
+            weights: problems.all.weights,
         };
         let path = rows.choose(gram.as_ref(), None, FoldSet::NONE, observer).ok()?;
-        Some(rows.held_out(&path).1)
+        let (_, logits) = rows.held_out(&path);
+        let temperature = self.head.temperature(&logits, &self.classes[..held.rows.nrows()], held.weights);
+        let rows = logits.chunks_exact(self.targets.len()).zip(&self.classes).enumerate();
+        let loss = |(i, (logits, &class)): (usize, (&[f64], &usize))| {
+            held.weights.at(i) * self.head.loss(logits, std::iter::empty(), class, temperature)
+        };
+        Some(rows.map(loss).collect())
     }
 
     /// Return the error of rows with these losses.
@@ -124,4 +154,29 @@ impl<'a> Sample<'a> {
     pub(super) fn margin(&self) -> f64 {
         self.head.margin()
     }
+}
+
+/// Return what ridge regression on these features of all rows, fitted to those to learn from, leaves of the
+/// targets of those held out, at each of the ridges.
+fn left_at_each_ridge(problems: &Problems<'_>, features: Mat<f64>) -> Option<Vec<Mat<f64>>> {
+    let Problems { held, learned, .. } = problems;
+    let (of_held, of_learned) = features.as_ref().split_at_col(held.rows.nrows());
+    let mut weighted = of_learned.to_owned();
+    learned.weights.scale(weighted.transpose_mut());
+    let gram = product(weighted.as_ref(), weighted.transpose());
+    let right = product(weighted.as_ref(), learned.weighted_targets().as_ref());
+    let at = |ridge: f64| {
+        let mut lower = gram.clone();
+        let load = ridge * learned.rows.nrows() as f64;
+        (0..lower.nrows()).for_each(|j| lower[(j, j)] += load);
+        factor(&mut lower)?;
+        let mut weights = right.clone();
+        solve_lower_triangular_in_place(lower.as_ref(), weights.as_mut(), Par::Seq);
+        solve_upper_triangular_in_place(lower.transpose(), weights.as_mut(), Par::Seq);
+        let left = &held.targets - product(of_held.transpose(), weights.as_ref());
+        left.norm_l2().is_finite().then_some(left)
+    };
+    let ridges: Vec<f64> = ridge_grid().collect();
+    let left: Vec<Mat<f64>> = ridges.into_par_iter().filter_map(at).collect();
+    (!left.is_empty()).then_some(left)
 }

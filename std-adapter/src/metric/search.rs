@@ -226,7 +226,8 @@ impl Search<'_> {
         }))
     }
 
-    fn select(&self, problem: &Problem<'_>, transform: &Transform) -> Result<Mat<f64>, Error> {
+    /// Select landmarks in the metric of this transform.
+    pub(super) fn select(&self, problem: &Problem<'_>, transform: &Transform) -> Result<Mat<f64>, Error> {
         let members = self.members(&transformed(problem, transform), problem.kernel, self.landmarks)?;
         Ok(Mat::from_fn(members.len(), problem.rows.ncols(), |a, j| problem.rows[(members[a], j)]))
     }

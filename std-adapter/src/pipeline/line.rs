@@ -55,6 +55,7 @@ pub(super) fn fit_line<'s>(
         selection: Selection::rows(Vec::new(), 0.0),
         sample: None,
         curve: None,
+        number: None,
     };
     let fit_seconds = begin.elapsed().as_secs_f64();
     Ok(Outcome { selected, fitted, fit_seconds, held_out: None, untested: None })

@@ -4,6 +4,8 @@ use crate::data::source::RowSource;
 use crate::error::{Cause, Error};
 use crate::kernel::{params::KernelParams, precision::Precision};
 use crate::landmarks::{methods::auto::Auto, selector::Selector, tolerance::Tolerance};
+#[cfg(doc)]
+use crate::pipeline::NumberOfLandmarks;
 use crate::regression::ridge::Ridge;
 use dpp_nystrom_core::Error as CoreError;
 
@@ -27,7 +29,8 @@ const USUAL: usize = 100;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Landmarks {
-    /// The usual number: that of [`with_usual`].
+    /// The usual number: that of [`with_usual`]. [`fit`](crate::pipeline::fit) to rows in memory takes
+    /// [more](NumberOfLandmarks) where these lower the error.
     #[default]
     Usual,
     /// This number of landmarks. [`fit`](crate::pipeline::fit) takes as many as there are independent rows
@@ -107,7 +110,12 @@ impl Default for Params<'_> {
 /// # Errors
 /// Those of `run`.
 pub fn with_usual<A>(rows: usize, run: impl FnMut(usize) -> Result<A, Error>) -> Result<A, Error> {
-    with_at_most((rows / 4).clamp(1, USUAL), run)
+    with_at_most(usual(rows), run)
+}
+
+/// Return the usual number of landmarks among so many rows.
+pub(super) fn usual(rows: usize) -> usize {
+    (rows / 4).clamp(1, USUAL)
 }
 
 /// Run with so many landmarks. Where fewer rows are independent under the kernel, run again with as many as
@@ -115,14 +123,22 @@ pub fn with_usual<A>(rows: usize, run: impl FnMut(usize) -> Result<A, Error>) ->
 fn with_at_most<A>(mut count: usize, mut run: impl FnMut(usize) -> Result<A, Error>) -> Result<A, Error> {
     loop {
         match run(count) {
-            Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { rank, .. } }))
-                if (1..count).contains(&rank) =>
-            {
-                count = rank;
-            }
+            Err(error) => match independent(&error) {
+                Some(rank) if rank < count => count = rank,
+                _ => return Err(error),
+            },
             done => return done,
         }
     }
+}
+
+/// Return the number of independent rows, at least one, if they are too few.
+fn independent(error: &Error) -> Option<usize> {
+    match error {
+        Error(Cause::Landmarks { reason: CoreError::RankDeficient { rank, .. } }) => Some(*rank),
+        _ => None,
+    }
+    .filter(|&rank| rank > 0)
 }
 
 impl Params<'_> {
@@ -152,18 +168,29 @@ impl Params<'_> {
     }
 
     /// Run as [`settled`](Self::settled), with at most the number of landmarks that is given: as many as
-    /// there are independent rows.
+    /// there are independent rows. If none is given, `run` chooses it first.
     pub(super) fn settled_at_most<A>(
         &self,
         source: &dyn RowSource,
         mut run: impl FnMut(&Params<'_>) -> Result<A, Error>,
     ) -> Result<A, Error> {
-        let mut with = |landmarks: Landmarks| Params { landmarks, ..self.clone() }.settled(source, &mut run);
+        let with = |landmarks, run: &mut dyn FnMut(&Params<'_>) -> Result<A, Error>| {
+            Params { landmarks, ..self.clone() }.settled(source, run)
+        };
         match self.landmarks {
-            Landmarks::Count(count) if self.selector.fixed().is_none() => {
-                with_at_most(count.min(source.len()), |count| with(Landmarks::Count(count)))
+            Landmarks::Usual if self.selector.fixed().is_none() => {
+                let kernel = self.kernel.settled(usual(source.len()), source.columns().classes.is_some());
+                let params = Params { kernel, ..self.clone() };
+                let found = run(&params);
+                let Some(rank) = found.as_ref().err().and_then(independent) else { return found };
+                with_at_most(rank, |count| {
+                    run(&Params { landmarks: Landmarks::Count(count), ..params.clone() })
+                })
             }
-            Landmarks::Free(count) => with_at_most(count, |count| with(Landmarks::Free(count))),
+            Landmarks::Count(count) if self.selector.fixed().is_none() => {
+                with_at_most(count.min(source.len()), |count| with(Landmarks::Count(count), &mut run))
+            }
+            Landmarks::Free(count) => with_at_most(count, |count| with(Landmarks::Free(count), &mut run)),
             _ => self.settled(source, run),
         }
     }

@@ -96,7 +96,8 @@ pub(super) fn fit_and_without<'s>(
     let KernelParams { metric, kinds, .. } = params.kernel;
     let is_learned =
         metric != Metric::One || kinds == Kinds::Any || matches!(params.landmarks, Landmarks::Free(_));
-    let unseen = left_out.filter(|_| is_learned || chooses_by_targets(params));
+    let is_chosen = is_learned || params.landmarks == Landmarks::Usual;
+    let unseen = left_out.filter(|_| is_chosen || chooses_by_targets(params));
     let selected = select_among(source, params, unseen, observer)?;
     let folds = left_out.map_or(&[][..], |left_out| &left_out.parts);
     let begin = Instant::now();

@@ -11,9 +11,9 @@ use crate::landmarks::{
     chain::select_with, procedure::Procedure, selection::Selection, selector::RowAccess, selector::Task,
     selector::run, tolerance::Criterion, tolerance::fewest,
 };
-use crate::metric::{LearnedMetric, learn_metric};
+use crate::metric::{LearnedMetric, NumberOfLandmarks, learn_metric, number_of_landmarks};
 use crate::observer::Observer;
-use crate::pipeline::params::{Landmarks, Params};
+use crate::pipeline::params::{Landmarks, Params, usual};
 use crate::pipeline::trace::{MeasuredError, trace_error};
 use crate::regression::{
     distributed::FitSpec, fit::unweighted, fit::validation_error, ridge::Ridge, rows::split::LeftOut,
@@ -62,6 +62,8 @@ pub struct Selected<'s> {
     pub sample: Option<Cow<'s, Prepared>>,
     /// The errors by number of landmarks, if the number was chosen by a tolerance.
     pub curve: Option<Vec<CurvePoint>>,
+    /// The number of landmarks, if it was chosen by rows held out.
+    pub number: Option<NumberOfLandmarks>,
 }
 
 impl Selected<'_> {
@@ -141,23 +143,68 @@ pub fn select<'s>(
     params.settled(source, |params| select_among(source, params, None, observer))
 }
 
-/// [`select`], where all that is chosen by targets is chosen by the rows that are not left out.
+/// [`select`], where all that is chosen by targets is chosen by the rows that are not left out. The usual
+/// number of landmarks grows as long as that pays, if the rows are in memory.
 pub(super) fn select_among<'s>(
     source: &'s dyn RowSource,
     params: &Params<'_>,
     left_out: Option<&LeftOut>,
     observer: &dyn Observer,
 ) -> Result<Selected<'s>, Error> {
-    let seed = params.seed;
+    let begin = Instant::now();
+    let InMetric { memory, learned, reason, mut params } = in_metric(source, params, left_out, observer)?;
+    let metric_seconds = if learned.is_some() { begin.elapsed().as_secs_f64() } else { 0.0 };
+    let number = match &memory {
+        Some(rows) if params.landmarks == Landmarks::Usual => grown(rows, &params, left_out, observer)?,
+        _ => None,
+    };
+    if let Some((number, sigma)) = &number {
+        params.landmarks = Landmarks::Count(number.count);
+        params.kernel.sigma = Sigma::Value(*sigma);
+    } else if params.landmarks == Landmarks::Usual {
+        params.landmarks = Landmarks::Count(usual(source.len()));
+    }
+    // The bandwidth and the landmarks see no targets where they are as without a learned metric.
+    let is_learned = learned.as_ref().is_some_and(|learned| learned.metric != Metric::One);
+    let left_out = left_out.filter(|_| is_learned || chooses_by_targets(&params));
+    let points = learned.as_ref().and_then(|learned| learned.landmarks.as_deref());
+    let selected = select_from(source, memory, &params, (points, left_out), observer)?;
+    let one = |reason| LearnedMetric::one(source.width(), selected.kernel, reason);
+    let metric = match learned {
+        // The number of landmarks has narrowed it.
+        Some(learned) => Some(LearnedMetric { kernel: selected.kernel, ..learned }),
+        None => reason.map(one),
+    };
+    Ok(Selected { metric, metric_seconds, number: number.map(|(number, _)| number), ..selected })
+}
+
+/// Rows in the metric of a fit, if they are in memory.
+struct InMetric<'s, 'a> {
+    memory: Option<Cow<'s, Prepared>>,
+    learned: Option<LearnedMetric>,
+    /// Why none was learned where one might have been.
+    reason: Option<&'static str>,
+    /// Those of a fit in this metric.
+    params: Params<'a>,
+}
+
+/// Learn the metric that the parameters ask for, if the rows allow for it.
+fn in_metric<'s, 'a>(
+    source: &'s dyn RowSource,
+    params: &Params<'a>,
+    left_out: Option<&LeftOut>,
+    observer: &dyn Observer,
+) -> Result<InMetric<'s, 'a>, Error> {
     let memory = |params: &Params<'_>| match (source.as_prepared(), in_memory(source, params)) {
         (Some(rows), _) => Ok(Some(Cow::Borrowed(rows))),
-        (None, Some(what)) => source.in_memory(&what, seed).map(Some),
+        (None, Some(what)) => source.in_memory(&what, params.seed).map(Some),
         (None, None) => Ok(None),
     };
     let metric = params.kernel.metric;
     let free = matches!(params.landmarks, Landmarks::Free(_));
     if metric == Metric::One && !free && params.kernel.kinds != Kinds::Any {
-        return select_from(source, memory(params)?, params, (None, left_out), observer);
+        let params = params.clone();
+        return Ok(InMetric { memory: memory(&params)?, learned: None, reason: None, params });
     }
     let too_large = || Error(Cause::InMemory { what: LEARNED_METRIC.to_owned(), rows: source.len() });
     let rows = memory(params).and_then(|rows| rows.ok_or_else(too_large));
@@ -167,22 +214,34 @@ pub(super) fn select_among<'s>(
         (_, Err(Error(Cause::InMemory { .. }))) => Some("the rows do not fit in memory"),
         _ => None,
     };
-    if let (Metric::Auto, Some(reason)) = (metric, reason) {
-        let one = Params { kernel: params.kernel.with_metric(Metric::One), ..params.clone() };
-        let left_out = left_out.filter(|_| chooses_by_targets(&one));
-        let selected = select_from(source, memory(&one)?, &one, (None, left_out), observer)?;
-        let one = LearnedMetric::one(source.width(), selected.kernel, reason);
-        return Ok(Selected { metric: Some(one), ..selected });
+    if let (Metric::Auto, Some(_)) = (metric, reason) {
+        let params = Params { kernel: params.kernel.with_metric(Metric::One), ..params.clone() };
+        return Ok(InMetric { memory: memory(&params)?, learned: None, reason, params });
     }
-    let begin = Instant::now();
     let (learned, rows, kernel) = in_learned_metric(rows?, params, left_out, observer)?;
-    let metric_seconds = begin.elapsed().as_secs_f64();
     let params = Params { kernel, ..params.clone() };
-    // The bandwidth and the landmarks see no targets where they are as without a learned metric.
-    let left_out = left_out.filter(|_| learned.metric != Metric::One || chooses_by_targets(&params));
-    let points = learned.landmarks.as_deref();
-    let selected = select_from(source, Some(rows), &params, (points, left_out), observer)?;
-    Ok(Selected { metric: Some(learned), metric_seconds, ..selected })
+    Ok(InMetric { memory: Some(rows), learned: Some(learned), reason: None, params })
+}
+
+/// Choose the number of landmarks by the rows that are not left out, and return it with the bandwidth that
+/// goes with it; `None` where nothing is compared.
+fn grown(
+    rows: &Prepared,
+    params: &Params<'_>,
+    left_out: Option<&LeftOut>,
+    observer: &dyn Observer,
+) -> Result<Option<(NumberOfLandmarks, f64)>, Error> {
+    let KernelParams { kind, sigma, .. } = params.kernel;
+    let is_given = params.selector.fixed().is_some();
+    let Some(sigma) = without_validation(sigma, kind, rows, params.seed)?
+        .filter(|_| kind.has_bandwidth() && !is_given && rows.target.is_some())
+    else {
+        return Ok(None);
+    };
+    let seen = left_out.map(|left_out| RowSource::gather(rows, &left_out.seen())).transpose()?;
+    let (rows, from) = (seen.as_ref().unwrap_or(rows), usual(rows.len()));
+    let found = number_of_landmarks(rows, KernelSpec { kind, sigma }, from, params.seed, observer)?;
+    Ok(found.map(|(number, multiple)| (number, sigma / multiple)))
 }
 
 /// Learn the metric that the parameters ask for. Return its rows, and the kernel that goes with them.
@@ -195,8 +254,9 @@ fn in_learned_metric<'s>(
     let (count, free) = match &params.landmarks {
         Landmarks::Count(count) => (*count, false),
         Landmarks::Free(count) => (*count, true),
-        Landmarks::Rows(rows) => (rows.len(), false),
-        Landmarks::Usual | Landmarks::Within(_) => {
+        Landmarks::Rows(of_rows) => (of_rows.len(), false),
+        Landmarks::Usual => (usual(rows.len()), false),
+        Landmarks::Within(_) => {
             return Err(Error(Cause::Metric {
                 problem: "it is learned for a number of landmarks, and a tolerance leaves that open; give the number",
             }));
@@ -287,6 +347,7 @@ fn select_from<'s>(
         selection,
         sample,
         curve,
+        number: None,
         memory,
     })
 }
@@ -416,10 +477,10 @@ pub(super) fn in_memory(source: &dyn RowSource, params: &Params<'_>) -> Option<S
         return Some(LEARNED_METRIC.to_owned());
     }
     match (&params.landmarks, params.selector.needs().rows) {
-        (Landmarks::Rows(_), _) | (Landmarks::Count(_), RowAccess::InPlace) => None,
+        (Landmarks::Rows(_), _) | (Landmarks::Usual | Landmarks::Count(_), RowAccess::InPlace) => None,
         (Landmarks::Within(_), _) => Some(TOLERANCE.to_owned()),
         (Landmarks::Free(_), _) => Some(LEARNED_METRIC.to_owned()),
-        (Landmarks::Count(_), RowAccess::Sample(most)) if source.len() > most => None,
+        (Landmarks::Usual | Landmarks::Count(_), RowAccess::Sample(most)) if source.len() > most => None,
         (Landmarks::Usual | Landmarks::Count(_), _) => Some(params.selector.reader()),
     }
 }

@@ -160,6 +160,7 @@ pub(super) mod tests {
             of(&plain, cv),
             of(&plain, KernelParams { sigma: Sigma::CrossValidated, ..scales }),
             of(&by_targets, kernel),
+            Params { landmarks: Landmarks::Usual, ..of(&plain, scales) },
             Params { landmarks: Landmarks::Free(4), ..of(&plain, scales) },
             Params { landmarks: Landmarks::Within(within), ..of(&plain, kernel) },
         ];

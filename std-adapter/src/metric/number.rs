@@ -1,0 +1,310 @@
+//! As many landmarks as pay.
+
+use crate::data::prepared::Prepared;
+use crate::error::{Cause, Error};
+use crate::kernel::{kind::KernelKind, spec::KernelSpec};
+use crate::metric::rows::Sample;
+use crate::metric::search::Search;
+use crate::metric::{descent::Point, transform::Transform};
+use crate::observer::{Observer, go_on};
+use crate::regression::choose::held_out::is_lower;
+use crate::regression::rows::split::{PARTS, Split};
+use dpp_nystrom_core::Error as CoreError;
+use dpp_nystrom_host::rng::{RngStream, stream};
+use rand::seq::index;
+
+/// The multiply-adds that a regression on the landmarks may take, `N c²`: at most that many landmarks are
+/// compared.
+const WORK: f64 = 2.5e11;
+
+/// The maximum number of landmarks that are compared.
+const MOST: usize = 800;
+
+/// The maximum number of rows that numbers are compared on.
+const ROWS: usize = 8_192;
+
+/// What the bandwidth may be divided by where the number is doubled.
+const NARROWER: f64 = std::f64::consts::SQRT_2;
+
+/// Fifths are held out, one after another, until so many rows are.
+const WANTED: usize = 800;
+
+/// A number of landmarks that was chosen by rows held out, and why.
+///
+/// ```
+/// use dpp_nystrom::pipeline::{Params, fit};
+/// use dpp_nystrom::{Dataset, Scale, observer::NoObserver};
+///
+/// let x: Vec<f64> = (0..800).map(|i| f64::from(i * i % 797) / 80.0).collect();
+/// let y: Vec<f64> = x.chunks(2).map(|x| x[0].sin() + 0.1 * x[1]).collect();
+/// let data = Dataset::from_rows(&x, 2)?.with_target(&y)?;
+/// let source = data.source(Scale::Standard)?;
+/// let number = fit(source.as_rows(), &Params::default(), None, &NoObserver)?.selected.number;
+/// let number = number.expect("rows in memory");
+/// assert!(number.errors.iter().any(|&(count, error)| count == number.count && error < 0.1));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct NumberOfLandmarks {
+    /// The number.
+    pub count: usize,
+    /// The numbers that were compared, ascending, with their errors on rows held out, in standard deviations
+    /// of the target; of classes, mean log-losses. The bandwidth is the best of each.
+    pub errors: Vec<(usize, f64)>,
+    /// Why it is not larger.
+    pub reason: &'static str,
+}
+
+/// Compare numbers of landmarks for rows in the metric of a fit: `from`, and as long as the error on rows held
+/// out falls by more than its standard error, twice as many. Return the number, and what the bandwidth is
+/// divided by; `None` where nothing can be compared.
+///
+/// All are compared on the same rows. More landmarks carry a narrower kernel: each number takes the bandwidth
+/// of the one before or a narrower one, whichever has the lower error, and the best ridge. Deterministic in
+/// `seed`.
+///
+/// # Errors
+/// `ErrorKind::Cancelled`; `ErrorKind::Data` for no target.
+pub(crate) fn number_of_landmarks(
+    data: &Prepared,
+    kernel: KernelSpec,
+    from: usize,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<Option<(NumberOfLandmarks, f64)>, Error> {
+    data.learnable()?;
+    observer.begin("number of landmarks", 0);
+    let Some(mut compared) = Compared::of(data, kernel, seed, observer) else { return Ok(None) };
+    let Some(mut best) = compared.best_of(from, &[1.0])? else { return Ok(None) };
+    let mut errors = vec![(best.count, best.error(&compared))];
+    let reason = loop {
+        let next = (2 * best.count).min(affordable(data.len())).min(compared.most());
+        if next <= best.count && next == compared.most() {
+            break "all rows are landmarks";
+        }
+        if next <= best.count {
+            break "no more are tried: at most 800, and 2.5e11 multiply-adds of the regression";
+        }
+        let multiples = [best.multiple, best.multiple * NARROWER];
+        let Some(tried) = compared.best_of(next, &multiples)?.filter(|tried| tried.count > best.count) else {
+            break "no more rows are independent";
+        };
+        errors.push((tried.count, tried.error(&compared)));
+        if !is_lower(&tried.losses, &best.losses, compared.margin()) {
+            break "twice as many do not lower the error by more than its standard error";
+        }
+        best = tried;
+        observer.advance(1);
+    };
+    observer.end();
+    Ok(Some((NumberOfLandmarks { count: best.count, errors, reason }, best.multiple)))
+}
+
+/// Return the maximum number of landmarks that are compared for so many rows.
+fn affordable(rows: usize) -> usize {
+    MOST.min((WORK / rows as f64).sqrt() as usize)
+}
+
+/// A number of landmarks that was tried.
+struct Tried {
+    count: usize,
+    /// What the bandwidth is divided by.
+    multiple: f64,
+    /// The loss of each row held out, times its weight.
+    losses: Vec<f64>,
+}
+
+impl Tried {
+    fn error(&self, compared: &Compared<'_>) -> f64 {
+        compared.parts[0].sample.error(&self.losses)
+    }
+}
+
+/// Rows on which numbers of landmarks are compared.
+struct Compared<'a> {
+    kernel: KernelKind,
+    /// For each part of the rows held out, a search for landmarks among the others.
+    parts: Vec<Search<'a>>,
+}
+
+impl<'a> Compared<'a> {
+    /// Draw [`ROWS`]. `None` if none can be held out.
+    fn of(data: &'a Prepared, kernel: KernelSpec, seed: u64, observer: &'a dyn Observer) -> Option<Self> {
+        let rows = ROWS.min(data.len());
+        let drawn = index::sample(&mut stream(seed, RngStream::Metric), data.len(), rows).into_vec();
+        let (mut parts, mut held) = (Vec::new(), 0);
+        for part in 0..PARTS {
+            let split = Split::of(data, &drawn, part, seed)?;
+            held += split.held.len();
+            let sample = Sample::of(data, &split, kernel.sigma);
+            parts.push(Search { sample, scales: false, landmarks: 0, seed, observer });
+            if held >= WANTED {
+                break;
+            }
+        }
+        Some(Self { kernel: kernel.kind, parts })
+    }
+
+    /// Return the most landmarks that there are rows for.
+    fn most(&self) -> usize {
+        let rows = self.parts.iter().map(|part| part.sample.under(self.kernel).learned.rows.nrows());
+        rows.min().unwrap_or(0)
+    }
+
+    fn margin(&self) -> f64 {
+        self.parts[0].sample.margin()
+    }
+
+    /// Try at most so many landmarks at each of these multiples of the metric; return the best.
+    fn best_of(&mut self, count: usize, multiples: &[f64]) -> Result<Option<Tried>, Error> {
+        let mut best: Option<Tried> = None;
+        for &multiple in multiples {
+            let Some(tried) = self.attempt(count, multiple)? else { continue };
+            if best.as_ref().is_none_or(|best| is_lower(&tried.losses, &best.losses, 0.0)) {
+                best = Some(tried);
+            }
+        }
+        Ok(best)
+    }
+
+    /// Try so many landmarks, or as many as there are independent rows; `None` where the losses are not
+    /// finite.
+    fn attempt(&mut self, mut count: usize, multiple: f64) -> Result<Option<Tried>, Error> {
+        'fewer: loop {
+            let mut losses = Vec::new();
+            for part in &mut self.parts {
+                go_on(part.observer)?;
+                part.landmarks = count;
+                let problems = part.sample.under(self.kernel);
+                let transform = Transform::Scales(vec![multiple; problems.all.rows.ncols()]);
+                let landmarks = match part.select(&problems.learned, &transform) {
+                    Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { rank, .. } }))
+                        if (1..count).contains(&rank) =>
+                    {
+                        count = rank;
+                        continue 'fewer;
+                    }
+                    found => found?,
+                };
+                let point = Point { transform, ridge: 0.0, landmarks };
+                let Some(own) = part.sample.least_losses(&problems, &point, part.observer) else {
+                    return Ok(None);
+                };
+                losses.extend(own);
+            }
+            return Ok(Some(Tried { count, multiple, losses }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NumberOfLandmarks, affordable, number_of_landmarks};
+    use crate::data::{dataset::Dataset, scaler::Scale};
+    use crate::error::{Error, ErrorKind};
+    use crate::kernel::{kind::KernelKind, spec::KernelSpec};
+    use crate::observer::{NoObserver, Observer};
+
+    /// Points of the unit square, and a number for each.
+    fn rows(count: usize, target: impl Fn(f64, f64) -> f64) -> (Vec<f64>, Vec<f64>) {
+        let value = |i: usize, step: f64| (i as f64 * step).fract();
+        let x: Vec<f64> = (1..=count)
+            .flat_map(|i| [value(i, 0.754_877_666_246_7), value(i, 0.569_840_290_998_1)])
+            .collect();
+        let y = x.chunks_exact(2).map(|row| target(row[0], row[1])).collect();
+        (x, y)
+    }
+
+    fn waves(one: f64, other: f64) -> f64 {
+        (22.0 * one).sin() * (17.0 * other).cos()
+    }
+
+    fn found(
+        data: &Dataset<'_>,
+        from: usize,
+        observer: &dyn Observer,
+    ) -> Result<(NumberOfLandmarks, f64), Error> {
+        let source = data.source(Scale::Standard)?;
+        let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
+        let rows = source.as_rows().as_prepared().unwrap();
+        Ok(number_of_landmarks(rows, kernel, from, 3, observer)?.unwrap())
+    }
+
+    /// Return what is chosen for numbers, and what the bandwidth is divided by.
+    fn chosen((x, y): &(Vec<f64>, Vec<f64>), from: usize) -> (NumberOfLandmarks, f64) {
+        let data = Dataset::from_rows(x, 2).unwrap().with_target(y).unwrap();
+        found(&data, from, &NoObserver).unwrap()
+    }
+
+    /// A target of many waves takes more landmarks and a narrower kernel, and the error falls with them.
+    #[test]
+    fn the_number_grows_while_the_error_falls() {
+        let (number, multiple) = chosen(&rows(3_000, waves), 50);
+        assert!(number.count >= 200 && multiple > 1.4, "{number:?} {multiple}");
+        let error = |count| number.errors.iter().find(|tried| tried.0 == count).unwrap().1;
+        assert!(error(number.count) < 0.05 && error(50) > 0.5, "{number:?}");
+    }
+
+    /// A plane and noise need no more than few.
+    #[test]
+    fn the_number_stays_where_more_do_not_pay() {
+        let noise = |one: f64, other: f64| (one * 91_717.3 + other * 31_337.1).sin();
+        let (number, multiple) = chosen(&rows(3_000, |one, other| one + noise(one, other)), 50);
+        let tried: Vec<usize> = number.errors.iter().map(|&(count, _)| count).collect();
+        assert_eq!((number.count, tried, multiple), (50, vec![50, 100], 1.0));
+        assert!(number.reason.contains("standard error"), "{number:?}");
+    }
+
+    /// Without noise a small set takes all rows that are learned from; of repeated rows each once.
+    #[test]
+    fn no_more_than_the_independent_rows() {
+        let (number, _) = chosen(&rows(150, |one, other| waves(0.6 * one, 0.6 * other)), 37);
+        assert_eq!((number.count, number.reason), (120, "all rows are landmarks"), "{number:?}");
+        let (x, y) = rows(60, |one, other| waves(0.6 * one, 0.6 * other));
+        let (number, _) = chosen(&(x.repeat(20), y.repeat(20)), 50);
+        assert!(number.count <= 60, "{number:?}");
+        assert_eq!(number.reason, "no more rows are independent");
+    }
+
+    #[test]
+    fn classes_take_more_where_their_borders_do() {
+        let (x, classes) = rows(3_000, |one, other| (waves(one, other) > 0.0).into());
+        let data = Dataset::from_rows(&x, 2).unwrap().with_classes(&classes, &["no", "yes"]).unwrap();
+        let (number, _) = found(&data, 50, &NoObserver).unwrap();
+        let loss = |count| number.errors.iter().find(|tried| tried.0 == count).unwrap().1;
+        assert!(number.count >= 200 && loss(50) > 0.3, "{number:?}");
+        assert!(loss(number.count) < 0.5 * loss(50), "{number:?}");
+    }
+
+    #[test]
+    fn the_work_of_a_regression_is_bounded() {
+        assert_eq!([1_000, 100_000, 1_000_000, 25_000_000].map(affordable), [800, 800, 500, 100]);
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        let data = rows(1_200, waves);
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| chosen(&data, 50))
+        };
+        assert_eq!(on(1), on(3));
+    }
+
+    #[test]
+    fn it_can_be_cancelled() {
+        struct Cancelled;
+        impl Observer for Cancelled {
+            fn begin(&self, _: &str, _: u64) {}
+            fn advance(&self, _: u64) {}
+            fn end(&self) {}
+            fn is_cancelled(&self) -> bool {
+                true
+            }
+        }
+        let (x, y) = rows(1_000, waves);
+        let data = Dataset::from_rows(&x, 2).unwrap().with_target(&y).unwrap();
+        assert_eq!(found(&data, 50, &Cancelled).unwrap_err().kind(), ErrorKind::Cancelled);
+    }
+}

