@@ -189,8 +189,7 @@ struct TriedNumber {
 
 impl NumberReport {
     pub(crate) fn of(number: &NumberOfLandmarks, classes: bool) -> Self {
-        let tried =
-            |&(landmarks, error)| TriedNumber { landmarks, error: ByTarget::of(error, classes) };
+        let tried = |&(landmarks, error)| TriedNumber { landmarks, error: ByTarget::of(error, classes) };
         let held_out = number.errors.iter().map(tried).collect();
         Self { chosen: number.count, reason: number.reason, held_out }
     }

@@ -182,8 +182,14 @@ impl Params<'_> {
                 let kernel = self.kernel.settled(usual(source.len()), source.columns().classes.is_some());
                 let params = Params { kernel, ..self.clone() };
                 let found = run(&params);
-                let Some(rank) = found.as_ref().err().and_then(independent) else { return found };
-                with_at_most(rank, |count| {
+                let most = match &found {
+                    // A selector may refuse more, though their kernel matrix has a factor.
+                    Err(error @ Error(Cause::Landmarks { .. })) => {
+                        independent(error).unwrap_or(usual(source.len()))
+                    }
+                    _ => return found,
+                };
+                with_at_most(most, |count| {
                     run(&Params { landmarks: Landmarks::Count(count), ..params.clone() })
                 })
             }

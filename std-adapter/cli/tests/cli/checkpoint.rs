@@ -142,14 +142,14 @@ const OPTIONS: [(&str, &str, &str, Under); 50] = {
         ("DATA", "", "b.csv", ROWS),
         ("--threads", "", "--threads 2", Resumes),
         ("--scale", "", "--scale robust", ROWS),
-        ("--rows", "", "--rows 110", PLACES),
+        ("--rows", "", "--rows 110", ROWS),
         ("--seed", "", "--seed 2", PLACES),
         ("--landmarks", "--landmarks 12", "--landmarks 13", PLACES),
         ("--method", "", "--method rpcholesky", PLACES),
-        ("--tolerance", "", "--tolerance 0.3", PLACES),
-        ("--tolerance-on", "--tolerance 0.6", "--tolerance-on prediction", PLACES),
-        ("--max-landmarks", "--tolerance 0.3", "--max-landmarks 20", Resumes),
-        ("--curve", "--tolerance 0.3", "--curve c.svg", Resumes),
+        ("--tolerance", "", "--tolerance 0.3 -landmarks", PLACES),
+        ("--tolerance-on", "--tolerance 0.6 -landmarks", "--tolerance-on prediction", PLACES),
+        ("--max-landmarks", "--tolerance 0.3 -landmarks", "--max-landmarks 20", Resumes),
+        ("--curve", "--tolerance 0.3 -landmarks", "--curve c.svg", Resumes),
         ("--steps", "--method kdpp", "--steps 20", PLACES),
         ("--chain", "--method kdpp", "--chain metropolis", PLACES),
         ("--pivot-rows", "--method rpcholesky", "--pivot-rows 40", PLACES),
@@ -164,9 +164,9 @@ const OPTIONS: [(&str, &str, &str, Under); 50] = {
         ("--metric", "", "--metric scales", ROWS),
         ("--drop-below", "--metric scales", "--drop-below 1%", Misused),
         ("--free-landmarks", "--metric scales -method", "--free-landmarks", ROWS),
-        ("--flash", "-method -metric -sigma", "--flash 2KiB", Misused),
+        ("--flash", "-method -metric -sigma -landmarks", "--flash 2KiB", Misused),
         ("--ridge", "--ridge 1e-3", "--ridge 1e-2", Refused("what differs: ridge")),
-        ("--given", "", "--given places.csv", PLACES),
+        ("--given", "", "--given places.csv -landmarks", PLACES),
         ("--model", "", "--model ./m", Resumes),
         ("--report", "", "--report r.html", Resumes),
         ("--variance", "", "--variance", Resumes),
@@ -182,7 +182,7 @@ const OPTIONS: [(&str, &str, &str, Under); 50] = {
         ("--time", "", "--time", FOLDS),
         ("--weight", "", "--ignore g,k --weight w", Refused("--weight")),
         ("--words", "--ignore w,k", "--words g", ROWS),
-        ("--missing", "", "--missing drop", PLACES),
+        ("--missing", "", "--missing drop", ROWS),
         ("--missing-values", "--ignore w,k", "--missing-values 4", ROWS),
         ("--allow-loss", "", "--allow-loss", Resumes),
         ("--header", "h.csv -ignore --landmarks 9", "--header yes", ROWS),
@@ -253,7 +253,7 @@ fn every_option_of_fit_changes_the_key_or_decides_nothing() {
         "an option of fit is not in the table: does a fit under another's checkpoint refuse it?"
     );
 
-    let base = "a.csv --ignore g,w,k --missing mean --metric one --sigma 2 --method uniform --checkpoint-every 0 --checkpoint c";
+    let base = "a.csv --ignore g,w,k --missing mean --metric one --sigma 2 --method uniform --landmarks 30 --checkpoint-every 0 --checkpoint c";
     let base = changed(vec![String::new()], base);
     let run = |command: &[String]| folder.run(&command.join(" "));
     for (name, given, change, expected) in OPTIONS {

