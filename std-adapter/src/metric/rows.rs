@@ -99,7 +99,7 @@ impl<'a> Sample<'a> {
         let features = point.features(&problems.all)?;
         match self.head {
             Head::Values => {
-                let at_each = left_at_each_ridge(problems, features)?;
+                let at_each = left_at_each_ridge(problems, &features)?;
                 let losses = at_each.iter().map(|left| self.of_values(problems, left));
                 losses.min_by(|one, other| one.iter().sum::<f64>().total_cmp(&other.iter().sum()))
             }
@@ -158,7 +158,7 @@ impl<'a> Sample<'a> {
 
 /// Return what ridge regression on these features of all rows, fitted to those to learn from, leaves of the
 /// targets of those held out, at each of the ridges.
-fn left_at_each_ridge(problems: &Problems<'_>, features: Mat<f64>) -> Option<Vec<Mat<f64>>> {
+fn left_at_each_ridge(problems: &Problems<'_>, features: &Mat<f64>) -> Option<Vec<Mat<f64>>> {
     let Problems { held, learned, .. } = problems;
     let (of_held, of_learned) = features.as_ref().split_at_col(held.rows.nrows());
     let mut weighted = of_learned.to_owned();
@@ -173,7 +173,7 @@ fn left_at_each_ridge(problems: &Problems<'_>, features: Mat<f64>) -> Option<Vec
         let mut weights = right.clone();
         solve_lower_triangular_in_place(lower.as_ref(), weights.as_mut(), Par::Seq);
         solve_upper_triangular_in_place(lower.transpose(), weights.as_mut(), Par::Seq);
-        let left = &held.targets - product(of_held.transpose(), weights.as_ref());
+        let left = held.targets - product(of_held.transpose(), weights.as_ref());
         left.norm_l2().is_finite().then_some(left)
     };
     let ridges: Vec<f64> = ridge_grid().collect();
