@@ -56,9 +56,9 @@ pub struct NumberOfLandmarks {
     pub reason: &'static str,
 }
 
-/// Compare numbers of landmarks for rows in the metric of a fit: `from`, and twice as many as long as the error
-/// on rows held out falls by more than its standard error. Return the number, and what the bandwidth is divided
-/// by; `None` where nothing can be compared.
+/// Compare numbers of landmarks for rows in the metric of a fit: `from`, and twice as many as long as the
+/// error on rows held out falls by more than its standard error. Return the number, and what the bandwidth is
+/// divided by; `None` where nothing can be compared.
 ///
 /// All are compared on the same rows. More landmarks carry a narrower kernel: each number takes the bandwidth
 /// of the one before or a narrower one, whichever has the lower error, and the best ridge. Deterministic in
