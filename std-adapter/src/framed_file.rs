@@ -163,8 +163,85 @@ impl Frame {
 
 #[cfg(test)]
 mod tests {
-    use super::read_at_most;
+    use super::{Frame, FrameProblem, Length, begins_with, read_at_most};
     use std::io::{self, Read};
+
+    const MAGIC: &[u8; 8] = b"a frame\n";
+
+    fn frame(length: Length, followed: bool) -> Frame {
+        Frame { magic: MAGIC, version: 2, latest: 3, length, followed }
+    }
+
+    fn written(frame: &Frame, content: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        frame.write(&mut bytes, content).unwrap();
+        bytes
+    }
+
+    /// The checksum stands last in the header; with four bytes of length it is of version and length too.
+    #[test]
+    fn a_frame_has_its_bytes_in_their_places() {
+        let content = b"content";
+        for (length, width) in [(Length::None, 0), (Length::Four, 4), (Length::Eight, 8)] {
+            let frame = frame(length, false);
+            let bytes = written(&frame, content);
+            assert_eq!((frame.header(), bytes.len()), (16 + width, 16 + width + content.len()));
+            assert_eq!((&bytes[..8], &bytes[8..12]), (&MAGIC[..], &[2, 0, 0, 0][..]));
+            assert_eq!(bytes[12..12 + width], (content.len() as u64).to_le_bytes()[..width]);
+            let covered = if width == 4 { [&bytes[8..16], content].concat() } else { content.to_vec() };
+            let checksum = crc32fast::hash(&covered).to_le_bytes();
+            assert_eq!(bytes[12 + width..16 + width], checksum);
+            assert_eq!(frame.read(&mut &bytes[..], 7).unwrap(), Ok((2, content.to_vec())));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_frame_is_named() {
+        for (length, followed) in [(Length::None, false), (Length::Four, false), (Length::Eight, true)] {
+            let frame = frame(length, followed);
+            let bytes = written(&frame, b"content");
+            let read = |bytes: &[u8], most| frame.read(&mut &bytes[..], most).unwrap().unwrap_err();
+            assert_eq!(read(&bytes, 6), FrameProblem::Longer);
+            assert_eq!(read(b"a frame of another kind", 100), FrameProblem::Foreign);
+            for (byte, version) in [(0, 0), (4, 4)] {
+                let mut other = bytes.clone();
+                other[8] = byte;
+                assert_eq!(read(&other, 100), FrameProblem::Version(version));
+            }
+            for end in 0..bytes.len() {
+                let expected = match length {
+                    Length::None if end >= frame.header() => FrameProblem::Corrupt,
+                    _ => FrameProblem::Truncated,
+                };
+                assert_eq!(read(&bytes[..end], 100), expected, "{end}");
+            }
+            let mut other = bytes.clone();
+            *other.last_mut().unwrap() ^= 1;
+            assert_eq!(read(&other, 100), FrameProblem::Corrupt);
+            let longer = [&bytes[..], b"more"].concat();
+            match (length, followed) {
+                (_, true) => assert!(frame.read(&mut &longer[..], 100).unwrap().is_ok()),
+                (Length::None, _) => assert_eq!(read(&longer, 100), FrameProblem::Corrupt),
+                _ => assert_eq!(read(&longer, 100), FrameProblem::Longer),
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_is_told_by_its_first_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        assert!(!begins_with(&path, MAGIC) && !begins_with(folder.path(), MAGIC));
+        for (content, expected) in [
+            (&b"a frame\nand more"[..], true),
+            (&MAGIC[..], true),
+            (b"a frame", false),
+            (b"another file", false),
+        ] {
+            std::fs::write(&path, content).unwrap();
+            assert_eq!(begins_with(&path, MAGIC), expected, "{content:?}");
+        }
+    }
 
     /// The length that a damaged file claims is no reason to read all that follows.
     #[test]

@@ -120,7 +120,7 @@ impl Model {
     /// Read a model.
     ///
     /// # Errors
-    /// `ErrorKind::Table` if the file cannot be read, `ErrorKind::Format` if it is invalid.
+    /// `ErrorKind::File` if the file cannot be read, `ErrorKind::Format` if it is invalid.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let open = |source| TableError::new(path, TableProblem::Open(source));
@@ -278,6 +278,17 @@ mod tests {
         assert_eq!(written(false).unwrap(), model);
         assert!(matches!(written(true), Err(Error(Cause::Model { problem: ModelProblem::Section(99), .. }))));
 
+        // The first version ends with the model.
+        let first = |more: &[u8]| {
+            let mut bytes = Vec::new();
+            let content = [&postcard::to_allocvec(&model).unwrap(), more].concat();
+            Frame { version: 1, ..FRAME }.write(&mut bytes, &content).unwrap();
+            std::fs::write(&path, bytes).unwrap();
+            Model::load(&path)
+        };
+        assert_eq!(first(&[]).unwrap(), model);
+        assert!(matches!(first(&[0]), Err(Error(Cause::Model { problem: ModelProblem::Malformed, .. }))));
+
         // What it knows of its predictions is a section, which must fit the model.
         let confidence = Confidence {
             range: [-1.0, 1.0],
@@ -387,7 +398,9 @@ mod tests {
         let cooked = |fill: Vec<f64>, missing| {
             let columns = vec![Column { name: "x".into(), fill, ..Column::default() }];
             let missing_values = Some(vec!["-999".to_owned(), "none".to_owned()]);
-            let recipe = Recipe { named: true, columns, missing, missing_values, ..Recipe::default() };
+            let weight = Some("w".to_owned());
+            let recipe =
+                Recipe { named: true, columns, missing, missing_values, weight, ..Recipe::default() };
             Model { recipe: Some(recipe), ..model.clone() }
         };
         let filled = cooked(vec![0.5], Missing::Mean);

@@ -306,7 +306,7 @@ mod tests {
     use super::{Checkpoint, Kept, Key, Rounds};
     use crate::approximation::landmark_set::LandmarkSet;
     use crate::data::{prepared::Prepared, table::Table};
-    use crate::error::{Cause, Error, checkpoint::CheckpointProblem};
+    use crate::error::{Cause, Error, ErrorKind, checkpoint::CheckpointProblem};
     use crate::kernel::{kind::KernelKind, precision::Precision, spec::KernelSpec};
     use crate::observer::NoObserver;
     use crate::regression::{
@@ -361,6 +361,60 @@ mod tests {
             };
             assert!(matches!(problem, CheckpointProblem::Another { .. }), "{problem}");
         }
+    }
+
+    /// What has taken the name of a checkpoint is kept.
+    #[test]
+    fn nothing_but_a_checkpoint_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c");
+        let mut checkpoint = Checkpoint::new(path.clone(), Duration::ZERO);
+        let (data, landmark) = (data(40), LandmarkSet::Points(vec![0.5]));
+        let apart = Apart { folds: &[], judged: None };
+        fit_without(&data, &landmark, PARAMS, apart, Some(&mut checkpoint), &NoObserver).unwrap();
+        assert!(path.exists());
+        checkpoint.remove().unwrap();
+        assert!(!path.exists());
+        checkpoint.remove().unwrap();
+        for other in [&b"a model, or any other file"[..], b"short"] {
+            std::fs::write(&path, other).unwrap();
+            checkpoint.remove().unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), other);
+        }
+    }
+
+    /// A checkpoint is written when the interval has passed, and not before.
+    #[test]
+    fn a_checkpoint_waits_for_its_interval() {
+        let data = data(10);
+        let input = Input::of(&data, &data.rows, &[0.5, -0.5], PARAMS.kernel).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        for (name, every, expected) in
+            [("now", Duration::ZERO, true), ("late", Duration::from_secs(3_600), false)]
+        {
+            let path = folder.path().join(name);
+            let mut checkpoint = Checkpoint::new(path.clone(), every);
+            let mut heap = RidgeHeap::new(2).unwrap();
+            let accumulators = [heap.regression(2, 1).unwrap()];
+            let mut rounds = Rounds::new(&data, Some(&mut checkpoint), &input, PARAMS, (false, &[]));
+            rounds.after_round(1, &accumulators).unwrap();
+            assert_eq!(path.exists(), expected, "{name}");
+        }
+    }
+
+    /// A fit begins anew without a checkpoint, but not with one that it cannot open.
+    #[test]
+    fn a_checkpoint_that_cannot_be_opened_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("file"), "").unwrap();
+        let (data, landmark) = (data(40), LandmarkSet::Points(vec![0.5]));
+        let learn = |path: &str| {
+            let mut checkpoint = Checkpoint::new(folder.path().join(path), Duration::from_secs(3_600));
+            let apart = Apart { folds: &[], judged: None };
+            fit_without(&data, &landmark, PARAMS, apart, Some(&mut checkpoint), &NoObserver).map(|_| ())
+        };
+        learn("none").unwrap();
+        assert_eq!(learn("file/c").unwrap_err().kind(), ErrorKind::File);
     }
 
     /// Counts that no fit leaves, under a checksum and a key that match.

@@ -48,7 +48,7 @@ pub(crate) const ALIGNMENT: u64 = 4_096;
 const PART: usize = 1 << 16;
 
 /// Rows per block of a pass.
-const BLOCK: usize = 4_096;
+pub(super) const BLOCK: usize = 4_096;
 
 /// The description of a store's rows.
 ///
@@ -211,7 +211,7 @@ impl Store {
     /// Open a store: read its description, but no row.
     ///
     /// # Errors
-    /// `ErrorKind::Table` if the file cannot be read, `ErrorKind::Format` if it is invalid.
+    /// `ErrorKind::File` if the file cannot be read, `ErrorKind::Format` if it is invalid.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let refuse = |problem| Error(Cause::Store { path: path.to_owned(), problem });
         if cfg!(target_endian = "big") {
@@ -239,25 +239,27 @@ impl Store {
         let description = postcard::take_from_bytes::<Description>(&content);
         let (mut description, rest) = description.map_err(|_| refuse(StoreProblem::Malformed))?;
         let malformed = |_| refuse(StoreProblem::Malformed);
-        match version {
-            2 => description.recipe = Some(postcard::from_bytes(rest).map_err(malformed)?),
+        let rest = match version {
+            2 => {
+                let (recipe, rest) = postcard::take_from_bytes(rest).map_err(malformed)?;
+                description.recipe = Some(recipe);
+                rest
+            }
             3 => {
-                let (recipe, classes) = postcard::from_bytes(rest).map_err(malformed)?;
+                let ((recipe, classes), rest) = postcard::take_from_bytes(rest).map_err(malformed)?;
                 (description.recipe, description.classes) = (Some(recipe), classes);
+                rest
             }
             4 => {
-                let (recipe, classes, markers): (Recipe, _, _) =
-                    postcard::from_bytes(rest).map_err(malformed)?;
+                let ((recipe, classes, markers), rest): ((Recipe, _, _), _) =
+                    postcard::take_from_bytes(rest).map_err(malformed)?;
                 description.recipe = Some(Recipe { missing_values: Some(markers), ..recipe });
                 description.classes = classes;
+                rest
             }
-            _ => {}
-        }
-        let as_the_version_says = match version {
-            1 => rest.is_empty(),
-            2 | 4 => true,
-            _ => !description.classes.is_empty(),
+            _ => rest,
         };
+        let as_the_version_says = rest.is_empty() && (version != 3 || !description.classes.is_empty());
         if !description.is_well_formed() || !as_the_version_says {
             return Err(refuse(StoreProblem::Malformed));
         }

@@ -357,9 +357,9 @@ impl Pass<'_> {
 #[cfg(test)]
 mod tests {
     use super::{FRAME, Frame, content, convert, convert_with};
-    use crate::data::store::open::{ALIGNMENT, Description, Store, StoredClass};
-    use crate::data::table::{options::Labels, options::Options, target::Target};
-    use crate::error::{Cause, Error, store::StoreProblem};
+    use crate::data::store::open::{ALIGNMENT, BLOCK, Description, Store, StoredClass};
+    use crate::data::table::{options::Labels, options::Missing, options::Options, target::Target};
+    use crate::error::{Cause, Error, ErrorKind, store::StoreProblem};
     use crate::kernel::precision::Precision;
     use crate::observer::{NoObserver, Observer};
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -421,6 +421,117 @@ mod tests {
                     panic!("{at} of {precision:?} is accepted")
                 };
                 assert_eq!(problem, StoreProblem::NotFinite { row, column: column.to_owned() });
+            }
+        }
+    }
+
+    /// What a store says of itself is that of the file.
+    #[test]
+    fn a_store_describes_its_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let [data, out] = ["a.csv", "a.rows"].map(|name| folder.path().join(name));
+        std::fs::write(&data, "a,y\n1,p\n3,q\n5,p\n6,p\n").unwrap();
+        let options = Options { labels: Labels::Words, ..Options::default() };
+        for precision in [Precision::F32, Precision::F64] {
+            let (store, _) = convert_with(&data, &options, precision, &out, &NoObserver).unwrap();
+            assert_eq!((store.len(), store.is_empty(), store.features()), (4, false, 1));
+            assert_eq!(
+                (store.precision(), store.labels()),
+                (precision, vec!["p".to_owned(), "q".to_owned()])
+            );
+            let means: Vec<f64> = store.indicators.iter().map(|indicator| indicator.mean).collect();
+            assert_eq!(means, [0.75, 0.25]);
+            let gathered = store.gather(&[1, 3]).unwrap();
+            let first = gathered.target.unwrap();
+            assert!(first.values[0] < 0.0 && first.values[1] > 0.0, "{first:?}");
+            assert_eq!((gathered.further.len(), gathered.classes.unwrap().labels), (1, store.labels()));
+            assert!(Store::is_store(&out) && !Store::is_store(&data));
+            store.has_features(&["a".to_owned()]).unwrap();
+            let Err(Error(Cause::Store { problem, .. })) = store.has_features(&["b".to_owned()]) else {
+                panic!("other features are accepted")
+            };
+            assert_eq!(problem, StoreProblem::OtherFeatures);
+        }
+    }
+
+    /// Blocks are whole, and the last is the rest.
+    #[test]
+    fn blocks_are_all_rows_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let [data, out] = ["a.csv", "a.rows"].map(|name| folder.path().join(name));
+        let rows = 2 * BLOCK + 3;
+        let text: String = (0..rows).map(|row| format!("{row},{}\n", row % 5)).collect();
+        std::fs::write(&data, text).unwrap();
+        let store = convert(&data, &Target::Last, Precision::F64, &out, &NoObserver).unwrap();
+        let (mut lengths, mut sum, mut targets) = (Vec::new(), 0.0, 0.0);
+        store
+            .read_blocks(|block| {
+                lengths.push(block.features.len());
+                sum += block.features.iter().sum::<f64>();
+                targets += block.target.unwrap().iter().sum::<f64>();
+                Ok::<(), Error>(())
+            })
+            .unwrap();
+        assert_eq!(lengths, [BLOCK, BLOCK, 3]);
+        let of = |numbers: f64| numbers * (numbers - 1.0) / 2.0;
+        assert!((sum / of(rows as f64) - 1.0).abs() < 1e-9, "{sum}");
+        assert!((targets - (0..rows).map(|row| (row % 5) as f64).sum::<f64>()).abs() < 1e-6, "{targets}");
+    }
+
+    /// A file that is cut or written to after it was opened; one that is too short to be mapped, or is none.
+    #[test]
+    fn a_file_that_changed_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let [data, out] = ["a.csv", "a.rows"].map(|name| folder.path().join(name));
+        std::fs::write(&data, "1,2\n3,4\n").unwrap();
+        let store = convert(&data, &Target::Last, Precision::F64, &out, &NoObserver).unwrap();
+        store.check().unwrap();
+        let file = std::fs::File::options().write(true).open(&out).unwrap();
+        file.set_len(store.description().offset + 8).unwrap();
+        let Err(Error(Cause::Store { problem, .. })) = store.check() else {
+            panic!("a cut file is accepted")
+        };
+        assert_eq!(problem, StoreProblem::Shortened);
+        drop(store);
+        for (content, expected) in
+            [(&b""[..], StoreProblem::Foreign), (b"no store at all", StoreProblem::Foreign)]
+        {
+            std::fs::write(&out, content).unwrap();
+            let Err(Error(Cause::Store { problem, .. })) = Store::open(&out) else { panic!("{content:?}") };
+            assert_eq!(problem, expected, "{content:?}");
+        }
+        let missing = Store::open(&folder.path().join("none")).unwrap_err();
+        assert_eq!(missing.kind(), ErrorKind::File);
+    }
+
+    /// The description of each version is read to its end, and what a version cannot have is refused.
+    #[test]
+    fn a_description_is_that_of_its_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let [data, out] = ["a.csv", "a.rows"].map(|name| folder.path().join(name));
+        let cases = [
+            ("1,2\n3,4\n", Options::default(), 1),
+            ("a,y\n1,2\n2,4\n?,5\n", Options { missing: Missing::Mean, ..Options::default() }, 2),
+            ("a,y\n1,p\n3,q\n5,p\n", Options { labels: Labels::Words, ..Options::default() }, 3),
+        ];
+        for (text, options, version) in cases {
+            std::fs::write(&data, text).unwrap();
+            let (store, _) = convert_with(&data, &options, Precision::F64, &out, &NoObserver).unwrap();
+            let bytes = std::fs::read(&out).unwrap();
+            assert_eq!(bytes[8], version, "{text}");
+            let own = content(store.description()).unwrap();
+            for (other, longer) in [(version, true), (version % 4 + 1, false)] {
+                let mut content = own.clone();
+                content.extend(vec![7; usize::from(longer)]);
+                let mut forged = bytes.clone();
+                let mut head = Vec::new();
+                Frame { version: other.into(), ..FRAME }.write(&mut head, &content).unwrap();
+                forged[..head.len()].copy_from_slice(&head);
+                std::fs::write(folder.path().join("forged.rows"), forged).unwrap();
+                let found = Store::open(&folder.path().join("forged.rows"));
+                let malformed =
+                    matches!(found, Err(Error(Cause::Store { problem: StoreProblem::Malformed, .. })));
+                assert!(malformed, "{text} as {other}, {longer}: {found:?}");
             }
         }
     }
