@@ -26,9 +26,8 @@ const ROWS: usize = 8_192;
 /// What the bandwidth may be divided by where the number is doubled.
 const NARROWER: f64 = std::f64::consts::SQRT_2;
 
-/// Fifths are held out, one after another, until so many rows are: of numbers, and of classes, whose
-/// regressions take longer.
-const WANTED: [usize; 2] = [800, 200];
+/// Fifths are held out, one after another, until so many rows are.
+const WANTED: usize = 800;
 
 /// A number of landmarks that was chosen by rows held out, and why.
 ///
@@ -134,14 +133,13 @@ impl<'a> Compared<'a> {
     fn of(data: &'a Prepared, kernel: KernelSpec, seed: u64, observer: &'a dyn Observer) -> Option<Self> {
         let rows = ROWS.min(data.len());
         let drawn = index::sample(&mut stream(seed, RngStream::Metric), data.len(), rows).into_vec();
-        let wanted = WANTED[usize::from(data.classes.is_some())];
         let (mut parts, mut held) = (Vec::new(), 0);
         for part in 0..PARTS {
             let split = Split::of(data, &drawn, part, seed)?;
             held += split.held.len();
             let sample = Sample::of(data, &split, kernel.sigma);
             parts.push(Search { sample, scales: false, landmarks: 0, seed, observer });
-            if held >= wanted {
+            if held >= WANTED {
                 break;
             }
         }
