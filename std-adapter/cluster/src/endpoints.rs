@@ -12,6 +12,10 @@ const PING: Duration = Duration::from_secs(10);
 /// The time limit of an answer to a ping, and of a connection.
 const SILENCE: Duration = Duration::from_secs(20);
 
+/// The time limit of the answer to a request. Pings tell in [`SILENCE`] whether the other side lives; on a
+/// loaded machine a scheduler that lives may take longer than Ballista's 20 s, and a query would end there.
+const ANSWER: Duration = Duration::from_secs(120);
+
 /// Return what prepares an endpoint, as Ballista takes it.
 ///
 /// Ballista's own connections for rows have no time limits: an executor that fell silent would hold up the
@@ -23,7 +27,7 @@ pub(crate) fn endpoints(credentials: Option<&Credentials>) -> EndpointOverrideFn
             Some(credentials) => credentials.client(endpoint)?,
             None => endpoint,
         };
-        let endpoint = endpoint.connect_timeout(SILENCE).http2_keep_alive_interval(PING);
+        let endpoint = endpoint.timeout(ANSWER).connect_timeout(SILENCE).http2_keep_alive_interval(PING);
         Ok(endpoint.keep_alive_timeout(SILENCE).keep_alive_while_idle(true))
     })
 }
