@@ -229,7 +229,7 @@ def own(program, options, train, test, target, classes, seed):
         train.to_csv(folder / "train.csv", index=False)
         test.to_csv(folder / "test.csv", index=False)
         command = [str(program), "fit", "train.csv", "--target", target, "--model", "m.dpp", "--seed", str(seed), "--json"]
-        command += ["--unknown", "zero", *(["--classes"] if classes else [])]
+        command += ["--classes"] if classes else []
         if train.drop(columns=[target]).isna().any(axis=None) or test.drop(columns=[target]).isna().any(axis=None):
             command += ["--missing", "mean"]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -238,7 +238,7 @@ def own(program, options, train, test, target, classes, seed):
         if told.returncode:
             return {"refused": told.stderr.strip().splitlines()[-1]}
         report = json.loads(told.stdout)
-        command = [str(program), "predict", "m.dpp", "test.csv", "--out", "out.csv"]
+        command = [str(program), "predict", "m.dpp", "test.csv", "--out", "out.csv", "--unknown", "zero"]
         told = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         if told.returncode:
             return {"refused": told.stderr.strip().splitlines()[-1]}
