@@ -13,7 +13,7 @@ const LEAST_RIDGE: f64 = 1e-10;
 const WORST: f64 = 1e3;
 
 /// A transform, a ridge, and the landmarks they go with.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Point {
     /// What rows and landmarks are multiplied by.
     pub(crate) transform: Transform,
@@ -42,6 +42,28 @@ pub(crate) struct Measured {
     pub(crate) left_out: f64,
     /// The mean squared error on rows held out, or `left_out` again where there are none.
     pub(crate) held_out: f64,
+    /// The point with the least error on either [half](half) of the rows held out, and that error. The other
+    /// half has not been seen by the choice of this point.
+    pub(crate) by_half: [(f64, Point); 2],
+}
+
+/// The number of rows of `count` held out that are the first half.
+pub(crate) fn half(count: usize) -> usize {
+    count / 2
+}
+
+impl Measured {
+    /// Return the better of two places, on all rows held out and on either half.
+    pub(crate) fn or(self, other: Self) -> Self {
+        let least = |(one, other): ((f64, Point), (f64, Point))| if other.0 < one.0 { other } else { one };
+        let ([first, second], [other_first, other_second]) = (self.by_half, other.by_half);
+        let by_half = [(first, other_first), (second, other_second)].map(least);
+        let Self { point, left_out, held_out, .. } = other;
+        match held_out < self.held_out {
+            true => Self { point, left_out, held_out, by_half },
+            false => Self { by_half, point: self.point, left_out: self.left_out, held_out: self.held_out },
+        }
+    }
 }
 
 impl Point {
@@ -103,12 +125,15 @@ impl Point {
         slope.push(solved.ridge * (ridge - LEAST_RIDGE));
         slope.iter_mut().for_each(|slope| *slope /= solved.error);
         let finite = solved.error > 0.0 && slope.iter().all(|slope| slope.is_finite());
-        let held_out = held_out.map_or(solved.error, |held_out| {
+        let (held_out, halves) = held_out.map_or((solved.error, [solved.error; 2]), |held_out| {
             let rows = transform.apply(held_out.rows);
             let squares = held_out.squares(rows.as_ref(), landmarks.as_ref(), &solved);
-            squares.iter().sum::<f64>() / squares.len() as f64
+            let mean = |squares: &[f64]| squares.iter().sum::<f64>() / squares.len().max(1) as f64;
+            let (first, second) = squares.split_at(half(squares.len()));
+            (mean(&squares), [first, second].map(mean))
         });
-        finite.then_some((Measured { point: self, left_out: solved.error, held_out }, slope))
+        let by_half = halves.map(|error| (error, self.clone()));
+        finite.then_some((Measured { point: self, left_out: solved.error, held_out, by_half }, slope))
     }
 
     /// Return this point with the ridge of `ridges` that has the least leave-one-out error; `None` where no
@@ -167,9 +192,10 @@ impl Best {
     fn meet(&mut self, measured: Measured) {
         if measured.left_out < self.least {
             self.least = measured.left_out;
-            if self.found.as_ref().is_none_or(|best| measured.held_out < best.held_out) {
-                self.found = Some(measured);
-            }
+            self.found = Some(match self.found.take() {
+                Some(best) => best.or(measured),
+                None => measured,
+            });
         }
     }
 }
@@ -201,16 +227,48 @@ pub(crate) fn descend(
 
 #[cfg(test)]
 mod tests {
-    use super::{Moves, Point};
+    use super::{Moves, Point, descend};
     use crate::data::weights::Weights;
     use crate::kernel::kind::KernelKind;
     use crate::metric::{objective::Problem, transform::Transform};
+    use crate::observer::NoObserver;
     use faer::Mat;
 
     fn numbers(rows: usize, columns: usize, seed: f64) -> Mat<f64> {
         let number =
             |i: usize, j: usize| ((seed + i as f64 * 1.7 + j as f64 * 0.31).sin() * 43_758.545_3).fract();
         Mat::from_fn(rows, columns, number)
+    }
+
+    /// Either half of the rows held out stops a descent where its own error is least.
+    #[test]
+    fn each_half_stops_by_itself() {
+        let (x, noise, landmarks) = (numbers(60, 2, 0.3), numbers(60, 1, 5.1), numbers(8, 2, 2.2));
+        let y = Mat::from_fn(60, 1, |i, _| (3.0 * x[(i, 0)]).sin() + 0.5 * noise[(i, 0)]);
+        let all = Problem {
+            rows: x.as_ref(),
+            targets: y.as_ref(),
+            weights: Weights::default(),
+            kernel: KernelKind::Gaussian,
+        };
+        let part = |first: usize, count: usize| Problem {
+            rows: all.rows.subrows(first, count),
+            targets: all.targets.subrows(first, count),
+            ..all
+        };
+        let (learned, held) = (part(0, 40), part(40, 20));
+        let point = Point { transform: Transform::Scales(vec![1.0; 2]), ridge: 1e-3, landmarks };
+        let descended = |held: &Problem<'_>| {
+            let (from, _) = point.clone().evaluate(&learned, Some(held), Moves::Transform).unwrap();
+            descend(&learned, Some(held), &from, (Moves::Transform, 20), &NoObserver).unwrap()
+        };
+        let (both, halves) = (descended(&held), [part(40, 10), part(50, 10)].map(|half| descended(&half)));
+        for ((error, point), alone) in both.by_half.iter().zip(&halves) {
+            assert_eq!((*error, point), (alone.held_out, &alone.point));
+        }
+        assert_ne!(both.by_half[0].1, both.by_half[1].1);
+        let least = both.by_half.iter().map(|(error, _)| error).sum::<f64>() / 2.0;
+        assert!(both.held_out >= least);
     }
 
     #[test]

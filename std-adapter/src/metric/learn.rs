@@ -8,7 +8,7 @@ use crate::metric::rows::{Problems, Sample};
 use crate::metric::search::{Found, MULTIPLES, Search, transformed};
 use crate::metric::transform::Transform;
 use crate::observer::{Observer, go_on};
-use crate::regression::rows::split::Split;
+use crate::regression::{choose::held_out::is_lower, rows::split::Split};
 use dpp_nystrom_core::kernel::Argument;
 use dpp_nystrom_host::rng::{RngStream, stream};
 use faer::Mat;
@@ -20,6 +20,12 @@ const LEARNING_ROWS: usize = 4_096;
 /// The minimum number of rows: with fewer, those held out do not tell metrics apart. A fit to a hundred rows
 /// leaves thirty out.
 const FEWEST_ROWS: usize = 70;
+
+/// Fifths are held out, one after another, until so many rows are: a few rows do not tell metrics apart.
+const WANTED: usize = 400;
+
+/// No more are held out once a metric has an error lower than one bandwidth by so many standard errors.
+const CLEAR: f64 = 4.0;
 
 /// The maximum number of landmarks that a metric is learned with: a step costs their number squared.
 pub(crate) const MOST_LANDMARKS: usize = 100;
@@ -163,14 +169,17 @@ pub(crate) fn learn_metric(
     data.learnable()?;
     let drawn = data.len().min(LEARNING_ROWS);
     let rows = index::sample(&mut stream(seed, RngStream::Metric), data.len(), drawn).into_vec();
-    let Some(split) = Split::of(data, &rows, 0, seed) else {
+    let Some(splits) = Split::until(data, &rows, WANTED, seed) else {
         return wanted.without_learning(data, kernel, FEW_GROUPS);
     };
-    let few = landmarks.min(MOST_LANDMARKS).min(split.learned.len() / 2);
-    let sample = Sample::of(data, &split, kernel.sigma);
-    let search = Search { sample, scales: metric != Metric::One, landmarks: few, seed, observer };
+    let fewest = splits.iter().map(|split| split.learned.len()).min().unwrap_or_default();
+    let few = landmarks.min(MOST_LANDMARKS).min(fewest / 2);
+    let search_of = |split: &Split| {
+        let sample = Sample::of(data, split, kernel.sigma);
+        Search { sample, scales: metric != Metric::One, landmarks: few, seed, observer }
+    };
+    let search = search_of(&splits[0]);
     let Found { kind, metrics: mut found, kinds } = search.scales(kernel.kind, any_kind)?;
-    kernel.kind = kind;
     let problems = search.sample.under(kind);
     let maps = search.maps(&problems, &ranks, &found)?;
     found.extend(maps);
@@ -183,11 +192,19 @@ pub(crate) fn learn_metric(
         search.members(&rows, kind, asked).is_ok()
     };
     observer.begin("comparison of metrics", 1);
-    let losses = search.losses(&problems, &found);
-    let (metric, best) = search.choose(&found, &losses, metric, leaves_enough)?;
+    let mut losses = search.losses(&problems, &found);
     observer.end();
+    for split in &splits[1..] {
+        let contenders = contenders(&found, &losses);
+        if metric != Metric::Auto || contenders.is_empty() {
+            break;
+        }
+        search_of(split).judge(kind, &contenders, &found, &mut losses)?;
+    }
+    kernel.kind = kind;
+    let (metric, best) = search.choose(&found, &losses, metric, leaves_enough)?;
     go_on(observer)?;
-    let held_out = Some(split.held);
+    let held_out = splits.into_iter().next().map(|split| split.held);
     observer.begin(&format!("metric {metric} on all rows"), 1 + u64::from(free));
     let last = match free {
         true => moved(&search, &problems, metric, &best)?,
@@ -297,6 +314,23 @@ impl Wanted {
     }
 }
 
+/// Return the metrics whose error on the rows held out is lower than that of one bandwidth, if none is so
+/// [clearly](CLEAR).
+fn contenders(found: &[(Metric, Measured)], losses: &[Option<Vec<f64>>]) -> Vec<Metric> {
+    let Some((Some(one), others)) = losses.split_first() else { return Vec::new() };
+    let is_lower = |losses: &&Vec<f64>, margin| losses.len() == one.len() && is_lower(losses, one, margin);
+    if others.iter().flatten().any(|losses| is_lower(&losses, CLEAR)) {
+        return Vec::new();
+    }
+    let better = |losses: &Option<Vec<f64>>| losses.as_ref().is_some_and(|losses| is_lower(&losses, 0.0));
+    found[1..]
+        .iter()
+        .zip(others)
+        .filter(|(_, losses)| better(losses))
+        .map(|((metric, _), _)| *metric)
+        .collect()
+}
+
 /// Move free landmarks with the metric, and then on all learning rows.
 fn moved(
     search: &Search<'_>,
@@ -345,7 +379,9 @@ fn without_negligible(scales: Vec<f64>) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LEARNING_ROWS, MULTIPLES, WIDEST_MAP, learn_metric, ranks};
+    use super::{
+        LEARNING_ROWS, MULTIPLES, Sample, Search, Split, WIDEST_MAP, contenders, learn_metric, ranks,
+    };
     use crate::approximation::gram::Gram;
     use crate::data::{prepared::Prepared, prepared::StandardTarget, weights::Weights};
     use crate::error::{Cause, Error};
@@ -355,7 +391,7 @@ mod tests {
     use dpp_nystrom_core::Error as CoreError;
 
     /// Rows of five features and a target.
-    fn rows(count: usize, target: impl Fn(&[f64]) -> f64) -> Prepared {
+    fn rows(count: usize, target: impl FnMut(&[f64]) -> f64) -> Prepared {
         let value = |i: usize| ((i as f64 * 0.754_877_666_246_7).fract() - 0.5) * 3.4;
         let mut data = Prepared::unscaled((0..5 * count).map(|i| value(i * i % 7_919)).collect(), 5);
         let targets = data.rows.chunks_exact(5).map(target).collect();
@@ -405,6 +441,63 @@ mod tests {
             rounded(rough.errors[1].1) <= rounded(least),
             "the scales go on from those compared: {rough:?}"
         );
+    }
+
+    /// Scales and maps follow what noise they see; rows held out that no step has seen say so.
+    #[test]
+    fn noise_takes_one_bandwidth() {
+        let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 3.0 };
+        let chosen = |seed: u32| {
+            let phase = f64::from(seed) * 0.618_033_988_75;
+            let mut row = 0.0;
+            let noise = move |_: &[f64]| {
+                row += 1.0;
+                ((row * 1.3 + phase).sin() * 43_758.545_3).fract()
+            };
+            let data = rows(120, noise);
+            let learned =
+                learn_metric(&data, (spec, false), Metric::Auto, (20, false), u64::from(seed), &NoObserver);
+            learned.unwrap().metric
+        };
+        let learned: Vec<Metric> = (0..20).map(chosen).filter(|&metric| metric != Metric::One).collect();
+        assert!(learned.len() <= 4, "{learned:?}");
+    }
+
+    /// Losses of rows held out; those of one bandwidth come first.
+    #[test]
+    fn more_rows_are_held_out_where_a_metric_may_be_better() {
+        let (data, spec) = (planted(), KernelSpec { kind: KernelKind::Gaussian, sigma: 3.0 });
+        let split = Split::of_rows(&(0..200).collect::<Vec<_>>(), 0);
+        let sample = Sample::of(&data, &split, spec.sigma);
+        let search = Search { sample, scales: true, landmarks: 20, seed: 1, observer: &NoObserver };
+        let mut found = search.scales(spec.kind, false).unwrap().metrics;
+        found.push((Metric::Map(Some(2)), found[1].1.clone()));
+        let at = |mean: f64| Some((0..100).map(|row| mean + f64::from(row % 2)).collect::<Vec<_>>());
+        // Differences of the first rows alone: ten of a hundred, so a mean of .1 and a deviation of .3.
+        let by_few = |by: f64| {
+            Some(
+                at(1.0)
+                    .unwrap()
+                    .iter()
+                    .enumerate()
+                    .map(|(row, loss)| loss - if row < 10 { by } else { 0.0 })
+                    .collect(),
+            )
+        };
+        assert_eq!(contenders(&found, &[at(1.0), at(1.0), at(1.1)]), []);
+        assert_eq!(contenders(&found, &[at(1.0), by_few(1.0), at(1.1)]), [Metric::Scales]);
+        assert_eq!(contenders(&found, &[at(1.0), None, by_few(1.0)]), [Metric::Map(Some(2))]);
+        assert_eq!(contenders(&found, &[at(1.0), by_few(1.0), at(0.9)]), [], "clearly");
+        let losses = search.losses(&search.sample.under(spec.kind), &found);
+        let mut more = losses.clone();
+        search.judge(spec.kind, &[], &found, &mut more).unwrap();
+        let lengths = |losses: &[Option<Vec<f64>>]| {
+            losses.iter().map(|losses| losses.as_ref().unwrap().len()).collect::<Vec<_>>()
+        };
+        assert_eq!((lengths(&losses), lengths(&more)), (vec![40; 3], vec![80, 80, 40]));
+        // What was judged on fewer rows is not chosen, however low its error.
+        more[2] = Some(vec![0.0; 40]);
+        assert_ne!(search.choose(&found, &more, Metric::Auto, |_| true).unwrap().0, Metric::Map(Some(2)));
     }
 
     /// Where the kernel asked for leaves too few independent rows, another is compared in its place.

@@ -8,7 +8,7 @@ use crate::metric::search::Search;
 use crate::metric::{descent::Point, transform::Transform};
 use crate::observer::{Observer, go_on};
 use crate::regression::choose::held_out::is_lower;
-use crate::regression::rows::split::{PARTS, Split};
+use crate::regression::rows::split::Split;
 use dpp_nystrom_core::Error as CoreError;
 use dpp_nystrom_host::rng::{RngStream, stream};
 use rand::seq::index;
@@ -133,16 +133,11 @@ impl<'a> Compared<'a> {
     fn of(data: &'a Prepared, kernel: KernelSpec, seed: u64, observer: &'a dyn Observer) -> Option<Self> {
         let rows = ROWS.min(data.len());
         let drawn = index::sample(&mut stream(seed, RngStream::Metric), data.len(), rows).into_vec();
-        let (mut parts, mut held) = (Vec::new(), 0);
-        for part in 0..PARTS {
-            let split = Split::of(data, &drawn, part, seed)?;
-            held += split.held.len();
-            let sample = Sample::of(data, &split, kernel.sigma);
-            parts.push(Search { sample, scales: false, landmarks: 0, seed, observer });
-            if held >= WANTED {
-                break;
-            }
-        }
+        let search = |split: &Split| {
+            let sample = Sample::of(data, split, kernel.sigma);
+            Search { sample, scales: false, landmarks: 0, seed, observer }
+        };
+        let parts = Split::until(data, &drawn, WANTED, seed)?.iter().map(search).collect();
         Some(Self { kernel: kernel.kind, parts })
     }
 

@@ -3,7 +3,8 @@
 use crate::data::{prepared::Prepared, prepared::StandardTarget, weights::Weights};
 use crate::kernel::kind::KernelKind;
 use crate::linalg::{eigen::product, triangle::factor};
-use crate::metric::{descent::Point, objective::Problem};
+use crate::metric::descent::{Measured, Point, half};
+use crate::metric::objective::Problem;
 use crate::observer::Observer;
 use crate::regression::{
     head::Head, head::logistic::FoldSet, head::logistic::JUDGED, head::logistic::Rows as Classes,
@@ -76,13 +77,25 @@ impl<'a> Sample<'a> {
     }
 
     /// Return the loss of each row held out, times its weight: of values the squared error; of classes the
-    /// log-loss of logistic regression, at the best γ and temperature.
+    /// log-loss of logistic regression, at the best γ and temperature. Each half of these rows is judged where
+    /// the descent was stopped by the other.
     pub(super) fn losses(
         &self,
         problems: &Problems<'_>,
-        point: &Point,
+        found: &Measured,
         observer: &dyn Observer,
     ) -> Option<Vec<f64>> {
+        let [(_, by_first), (_, by_second)] = &found.by_half;
+        let mut losses = self.losses_at(problems, by_second, observer)?;
+        if by_first != by_second {
+            let first = half(losses.len());
+            losses.truncate(first);
+            losses.extend(self.losses_at(problems, by_first, observer)?.drain(first..));
+        }
+        Some(losses)
+    }
+
+    fn losses_at(&self, problems: &Problems<'_>, point: &Point, observer: &dyn Observer) -> Option<Vec<f64>> {
         match self.head {
             Head::Values => Some(self.of_values(problems, &point.left(&problems.learned, &problems.held)?)),
             Head::Classes => self.of_classes(problems, &point.features(&problems.all)?, observer),

@@ -134,8 +134,7 @@ impl Search<'_> {
         go_on(self.observer)?;
         let (mut best, mut of_all) = (None::<((KernelKind, Measured), Vec<f64>)>, Vec::new());
         for (kind, found) in std::iter::once((own, from.clone())).chain(others.into_iter().flatten()) {
-            let Some(losses) = self.sample.losses(&self.sample.under(kind), &found.point, self.observer)
-            else {
+            let Some(losses) = self.sample.losses(&self.sample.under(kind), &found, self.observer) else {
                 continue;
             };
             of_all.push((kind, self.sample.error(&losses)));
@@ -187,13 +186,40 @@ impl Search<'_> {
         problems: &Problems<'_>,
         found: &[(Metric, Measured)],
     ) -> Vec<Option<Vec<f64>>> {
-        let of = |(_, found): &(Metric, Measured)| self.sample.losses(problems, &found.point, self.observer);
+        let of = |(_, found): &(Metric, Measured)| self.sample.losses(problems, found, self.observer);
         found.par_iter().map(of).collect()
+    }
+
+    /// Learn one bandwidth, scales and the `contenders` on these rows as well, and add their losses on the
+    /// rows held out to those of the metrics `found`.
+    pub(super) fn judge(
+        &self,
+        kind: KernelKind,
+        contenders: &[Metric],
+        found: &[(Metric, Measured)],
+        losses: &mut [Option<Vec<f64>>],
+    ) -> Result<(), Error> {
+        let problems = self.sample.under(kind);
+        let rank = |metric: &Metric| match metric {
+            Metric::Map(rank) => *rank,
+            _ => None,
+        };
+        let ranks: Vec<usize> = contenders.iter().filter_map(rank).collect();
+        let mut own = self.scales(kind, false)?.metrics;
+        own.extend(self.maps(&problems, &ranks, &own)?);
+        let of_all = self.losses(&problems, &own);
+        for ((metric, _), further) in own.iter().zip(of_all) {
+            let place = found.iter().position(|(other, _)| other == metric);
+            if let (Some(Some(losses)), Some(further)) = (place.map(|place| &mut losses[place]), further) {
+                losses.extend(further);
+            }
+        }
+        Ok(())
     }
 
     /// Choose the metric that is wanted, or of several the first whose error no later one lowers by more than
     /// the margin. Of several, one that does not leave enough independent rows for the landmarks is chosen
-    /// only if none does.
+    /// only if none does, and none that was judged on fewer rows than others.
     pub(super) fn choose(
         &self,
         found: &[(Metric, Measured)],
@@ -215,8 +241,9 @@ impl Search<'_> {
             candidates = enough;
         }
         let mut best: Option<(&(Metric, Measured), &[f64])> = None;
+        let most = losses.iter().flatten().map(Vec::len).max();
         for (candidate, losses) in candidates {
-            let Some(losses) = losses else { continue };
+            let Some(losses) = losses.as_ref().filter(|losses| Some(losses.len()) == most) else { continue };
             if best.as_ref().is_none_or(|(_, least)| is_lower(losses, least, self.sample.margin())) {
                 best = Some((candidate, losses));
             }
@@ -279,9 +306,10 @@ impl Search<'_> {
         let (problem, held_out) = (&problems.learned, Some(&problems.held));
         let mut best: Option<Measured> = None;
         let mut keep = |found: Measured| {
-            if best.as_ref().is_none_or(|best| found.held_out < best.held_out) {
-                best = Some(found);
-            }
+            best = Some(match best.take() {
+                Some(best) => best.or(found),
+                None => found,
+            });
             best.clone()
         };
         let mut kept = None;

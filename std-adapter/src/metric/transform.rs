@@ -5,7 +5,7 @@ use crate::linalg::eigen::{Eigen, eigen};
 use faer::{Accum, Mat, MatRef, Par, linalg::matmul::matmul};
 
 /// What rows are multiplied by.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Transform {
     /// A scale for each feature.
     Scales(Vec<f64>),

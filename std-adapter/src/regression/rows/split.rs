@@ -35,6 +35,26 @@ impl Split {
         Self { held: held.to_vec(), learned: [before, after].concat() }
     }
 
+    /// Hold out fifths of these rows of a source, one after another, until so many rows are held out. None if
+    /// any of them leaves no rows of either kind.
+    pub(crate) fn until(
+        source: &dyn RowSource,
+        rows: &[usize],
+        wanted: usize,
+        seed: u64,
+    ) -> Option<Vec<Self>> {
+        let (mut splits, mut held) = (Vec::new(), 0);
+        for part in 0..PARTS {
+            let split = Self::of(source, rows, part, seed)?;
+            held += split.held.len();
+            splits.push(split);
+            if held >= wanted {
+                break;
+            }
+        }
+        Some(splits)
+    }
+
     /// Hold out one of the fifths of these rows of a source. Rows of a group, or of a time, stay together:
     /// those of two folds are held out, the last ones first. `None` if that leaves no rows of either kind.
     pub(crate) fn of(source: &dyn RowSource, rows: &[usize], part: usize, seed: u64) -> Option<Self> {
