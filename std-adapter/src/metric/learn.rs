@@ -123,9 +123,11 @@ impl LearnedMetric {
 /// metric found, by pivoted Cholesky, and 40 more steps follow. So scales are learned. A map of a rank starts
 /// from the strongest directions of these scales and of the average gradient outer product, whichever leads
 /// further. The error on the rows held out, which no step has seen, stops each descent, and chooses between
-/// metrics: a metric with more numbers is taken if its error is lower by more than the standard error of the
-/// difference; of classes, if its log-loss is lower by two of them. Last, 15 steps on all learning rows. Rows
-/// of a group, or of a time, are held out together.
+/// metrics: each half of these rows judges where the other half would have stopped. A metric with more
+/// numbers is taken if its error is lower by more than the standard error of the difference; of classes, if
+/// its log-loss is lower by two of them. Where it is lower than that of one bandwidth, but by less than
+/// [`CLEAR`] of them, further fifths are held out in turn, until [`WANTED`] rows have been. Last, 15 steps on
+/// all learning rows. Rows of a group, or of a time, are held out together.
 ///
 /// If any kernel may be taken, 20 steps lead from the scales of the first to those of each other. The least
 /// error on the rows held out decides, since all have as many numbers, and scales are then learned in that

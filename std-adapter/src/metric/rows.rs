@@ -76,9 +76,9 @@ impl<'a> Sample<'a> {
         Problems { held, learned, all }
     }
 
-    /// Return the loss of each row held out, times its weight: of values the squared error; of classes the
-    /// log-loss of logistic regression, at the best γ and temperature. Each half of these rows is judged where
-    /// the descent was stopped by the other.
+    /// Return the loss of each row held out, times its weight: of values the squared error; of classes
+    /// the log-loss of logistic regression, at the best γ and temperature. Each half of these rows is
+    /// judged where the descent was stopped by the other.
     pub(super) fn losses(
         &self,
         problems: &Problems<'_>,
