@@ -3,7 +3,7 @@
 Sets come with Python packages, so that nothing is downloaded beside them. Each is split three times, a quarter held out, classes in
 proportion. Rivals get words as one column a word and gaps as medians, except those that take both themselves; all but trees get
 standardised features. One line of JSON a cell goes to `rivals.jsonl` beside this script; cells that are there are not run again, unless
-`--again` names the program. `--page` prints the tables. Every other set, in an order drawn once, is
+`--again` names the program; the status is 1 where one refused a set. `--page` prints the tables. Every other set, in an order drawn once, is
 marked as one that methods may be chosen by; the others are for the report.
 """
 
@@ -27,6 +27,8 @@ warnings.filterwarnings("ignore")
 ROOT = Path(__file__).resolve().parents[2]
 CELLS = Path(__file__).with_name("rivals.jsonl")
 SPLITS, MOST = 3, 20_000
+# A rival is tuned for this many times the processor time of `fit`, and no longer than so many seconds.
+TIMES, LONGEST, TUNED = 10, 60, ", tuned"
 
 
 def packaged(package, file, **how):
@@ -163,34 +165,87 @@ def rivals(classes, words, width):
     codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-1)
     trees = lambda model: make_pipeline(make_column_transformer((codes, columns), remainder="passthrough"), model)  # noqa: E731
 
-    yield "HistGradientBoosting", lambda: trees(
-        ensemble.HistGradientBoostingClassifier() if classes else ensemble.HistGradientBoostingRegressor()
-    )
+    boosted = ensemble.HistGradientBoostingClassifier if classes else ensemble.HistGradientBoostingRegressor
+    yield "HistGradientBoosting", lambda **own: trees(boosted(**own))
     try:
         import lightgbm
 
-        yield "LightGBM", lambda: trees(
-            lightgbm.LGBMClassifier(verbose=-1, n_jobs=2) if classes else lightgbm.LGBMRegressor(verbose=-1, n_jobs=2)
-        )
+        light = lightgbm.LGBMClassifier if classes else lightgbm.LGBMRegressor
+        yield "LightGBM", lambda **own: trees(light(**dict(verbose=-1, n_jobs=2) | own))
     except ImportError:
         pass
     try:
         import catboost
 
         how = dict(verbose=0, thread_count=2, allow_writing_files=False)
-        yield "CatBoost", lambda: trees(catboost.CatBoostClassifier(**how) if classes else catboost.CatBoostRegressor(**how))
+        cat = catboost.CatBoostClassifier if classes else catboost.CatBoostRegressor
+        yield "CatBoost", lambda **own: trees(cat(**how | own))
     except ImportError:
         pass
     forest = ensemble.RandomForestClassifier if classes else ensemble.RandomForestRegressor
-    yield "random forest", lambda: whole(forest(n_jobs=2))
-    yield "SVM", lambda: whole(svm.SVC() if classes else svm.SVR())
+    yield "random forest", lambda **own: whole(forest(n_jobs=2, **own))
+    vectors = svm.SVC if classes else svm.SVR
+    yield "SVM", lambda **own: whole(vectors(**own))
     network = neural_network.MLPClassifier if classes else neural_network.MLPRegressor
-    yield "network", lambda: whole(network(early_stopping=True, max_iter=500))
+    yield "network", lambda **own: whole(network(**dict(early_stopping=True, max_iter=500) | own))
     line = linear_model.LogisticRegression(max_iter=2000) if classes else linear_model.RidgeCV(np.logspace(-8, 2, 21))
-    yield "Nystroem", lambda: whole(make_pipeline(kernel_approximation.Nystroem(gamma=0.5 / width), line))
+    sketch = lambda **own: kernel_approximation.Nystroem(**dict(gamma=0.5 / width) | own)  # noqa: E731
+    yield "Nystroem", lambda **own: whole(make_pipeline(sketch(**own), line))
     yield "a line", lambda: whole(line)
     if not classes:
-        yield "full kernel ridge", lambda: whole(kernel_ridge.KernelRidge(kernel="rbf", gamma=0.5 / width, alpha=0.1))
+        full = lambda **own: kernel_ridge.KernelRidge(**dict(kernel="rbf", gamma=0.5 / width, alpha=0.1) | own)  # noqa: E731
+        yield "full kernel ridge", lambda **own: whole(full(**own))
+
+
+def drawn(who, rng, classes, width, rows):
+    """Settings of a rival, drawn at random from what its users try; none for one without."""
+    log = lambda low, high: float(np.exp(rng.uniform(np.log(low), np.log(high))))  # noqa: E731
+    one = lambda *of: of[rng.integers(len(of))]  # noqa: E731
+    match who:
+        case "HistGradientBoosting":
+            return dict(
+                learning_rate=log(0.02, 0.3), max_leaf_nodes=one(7, 15, 31, 63), min_samples_leaf=one(3, 10, 20, 50),
+                l2_regularization=one(0.0, 0.1, 1.0, 10.0), max_iter=one(100, 300, 600),
+            )
+        case "LightGBM":
+            return dict(
+                learning_rate=log(0.02, 0.3), num_leaves=one(7, 15, 31, 63), min_child_samples=one(3, 10, 20, 50),
+                reg_lambda=one(0.0, 0.1, 1.0, 10.0), n_estimators=one(100, 300, 600), colsample_bytree=one(0.5, 0.8, 1.0),
+            )
+        case "CatBoost":
+            return dict(learning_rate=log(0.02, 0.3), depth=one(4, 6, 8), l2_leaf_reg=log(1.0, 10.0), iterations=one(300, 1000))
+        case "random forest":
+            return dict(max_features=one(0.2, 0.4, 0.7, 1.0, "sqrt"), min_samples_leaf=one(1, 2, 4, 8), n_estimators=300)
+        case "SVM":
+            return dict(C=log(0.1, 1000.0), gamma=log(0.02, 5.0) / width) | ({} if classes else dict(epsilon=log(0.01, 0.3)))
+        case "network":
+            return dict(
+                hidden_layer_sizes=one((50,), (100,), (200,), (100, 100)), alpha=log(1e-5, 1e-1), learning_rate_init=log(5e-4, 1e-2),
+                early_stopping=one(True, False), max_iter=300,
+            )
+        case "Nystroem":
+            return dict(n_components=min(one(100, 300, 1000), rows // 2), gamma=log(0.02, 5.0) / width)
+        case "full kernel ridge":
+            return dict(gamma=log(0.02, 5.0) / width, alpha=log(1e-3, 10.0), kernel=one("rbf", "laplacian"))
+    return None
+
+
+def tune(who, make, x, y, classes, width, seconds, seed):
+    """The best of the defaults and of settings drawn until this processor time is over, by three folds, and how many were tried."""
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    rng, begin = np.random.default_rng(seed), time.process_time()
+    folds = list((StratifiedKFold if classes else KFold)(3, shuffle=True, random_state=seed).split(x, y))
+    own, best, tried = {}, (np.inf, {}), 0
+    while True:
+        errors = []
+        for learned, held in folds:
+            predicted = np.ravel(make(**own).fit(x.iloc[learned], y[learned]).predict(x.iloc[held]))
+            errors.append(np.mean(predicted != y[held]) if classes else np.mean((predicted - y[held]) ** 2))
+        best, tried = min(best, (np.mean(errors), own), key=lambda found: found[0]), tried + 1
+        own = drawn(who, rng, classes, width, len(folds[0][0]))
+        if own is None or time.process_time() - begin > seconds:
+            return best[1], tried
 
 
 def measure(predicted, truth, deviation, classes, chances=None):
@@ -202,25 +257,28 @@ def measure(predicted, truth, deviation, classes, chances=None):
     return {"error": float(np.sqrt(np.mean((predicted - truth) ** 2)) / deviation)}
 
 
-def rival(make, train, test, target, classes):
+def rival(make, train, test, target, classes, how=None):
+    """Fit and measure a rival; `how` is given the rows first, and chooses its settings."""
     truth = test[target].to_numpy()
     begin = time.process_time()
     x, y, mean, deviation = train.drop(columns=[target]), train[target].to_numpy(), 0.0, 1.0
     if not classes:
         mean, deviation = y.mean(), y.std()
         y = (y - mean) / deviation
-    model = make().fit(x, y)
+    own, tried = how(x, y) if how else ({}, None)
+    model = make(**own).fit(x, y)
     seconds = time.process_time() - begin
+    tried = {"tried": tried} if how else {}
     x = test.drop(columns=[target])
     if not classes:
         predicted = mean + deviation * np.ravel(model.predict(x))
-        return measure(predicted, truth, deviation, False) | {"seconds": seconds, "bytes": len(pickle.dumps(model))}
+        return measure(predicted, truth, deviation, False) | {"seconds": seconds, "bytes": len(pickle.dumps(model))} | tried
     chances = None
     if hasattr(model, "predict_proba"):
         places = {label: place for place, label in enumerate(model.classes_)}
         chances = model.predict_proba(x)[np.arange(len(x)), [places[label] for label in truth]]
     found = measure(np.ravel(model.predict(x)), truth, 1.0, True, chances)
-    return found | {"seconds": seconds, "bytes": len(pickle.dumps(model))}
+    return found | {"seconds": seconds, "bytes": len(pickle.dumps(model))} | tried
 
 
 def own(program, options, train, test, target, classes, seed):
@@ -253,11 +311,15 @@ def own(program, options, train, test, target, classes, seed):
         return found | measure(out[column].to_numpy(), test[target].to_numpy(), train[target].std(ddof=0), False)
 
 
+def cells_of(file):
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
 def run(arguments):
-    done = [json.loads(line) for line in CELLS.read_text().splitlines()] if CELLS.exists() else []
+    done, refused = cells_of(arguments.cells), 0
     cells = {(cell["set"], cell["split"], cell["who"]): cell for cell in done if cell["who"] != arguments.again}
     for name in [*NUMBERS, *CLASSES]:
-        if arguments.sets not in name:
+        if not any(part in name for part in arguments.sets.split(",")):
             continue
         classes = name in CLASSES
         frame, target, words = load(name)
@@ -265,6 +327,12 @@ def run(arguments):
             train, test = split(frame, target, seed, classes)
             width = max(1, frame.shape[1] - 1)
             makes = {who: make for who, make in rivals(classes, words, width)}
+            if arguments.tuned:
+                limit = cells.get((name, seed, arguments.name), {}).get("seconds")
+                if limit is None:
+                    continue
+                limit = min(TIMES * limit, LONGEST)
+                makes = {who + TUNED: make for who, make in makes.items() if who != "a line"}
             for who in [arguments.name, *makes]:
                 if (name, seed, who) in cells or (arguments.own and who != arguments.name):
                     continue
@@ -273,48 +341,76 @@ def run(arguments):
                         found = own(arguments.program, arguments.options, train, test, target, classes, seed)
                     else:
                         np.random.seed(seed)
-                        found = rival(makes[who], train, test, target, classes)
+                        plain = who.removesuffix(TUNED)
+                        how = lambda x, y: tune(plain, makes[who], x, y, classes, width, limit, seed)  # noqa: B023, E731
+                        found = rival(makes[who], train, test, target, classes, how if arguments.tuned else None)
                 except (ValueError, MemoryError) as problem:
                     found = {"refused": str(problem).splitlines()[0]}
                 cell = {"set": name, "split": seed, "who": who, "rows": len(train), "columns": frame.shape[1] - 1} | found
                 cells[name, seed, who] = cell
                 print(json.dumps(cell), file=sys.stderr, flush=True)
-                with open(CELLS, "a") as file:
+                refused += "refused" in found
+                with open(arguments.cells, "a") as file:
                     file.write(json.dumps(cell) + "\n")
     if arguments.again:
-        CELLS.write_text("".join(json.dumps(cell) + "\n" for cell in cells.values()))
+        arguments.cells.write_text("".join(json.dumps(cell) + "\n" for cell in cells.values()))
+    return refused
 
 
-def page(own_name):
-    cells = [json.loads(line) for line in CELLS.read_text().splitlines()]
-    chosen = halves()
-    for title, sets in ("Numbers", NUMBERS), ("Classes", CLASSES):
-        names = [name for name in sets if any(cell["set"] == name for cell in cells)]
+def page(own_name, file):
+    every, chosen = cells_of(file), halves()
+    is_tuned = lambda cell: cell["who"].endswith(TUNED)  # noqa: E731
+    for title, sets, tuned in [
+        ("Numbers", NUMBERS, False), ("Classes", CLASSES, False), ("Numbers, rivals tuned", NUMBERS, True), ("Classes, rivals tuned", CLASSES, True)
+    ]:
+        names = [name for name in sets if any(cell["set"] == name and is_tuned(cell) == tuned for cell in every)]
         if not names:
             continue
+        # Beside rivals that are tuned, the splits on which they were.
+        splits = {(cell["set"], cell["split"]) for cell in every if is_tuned(cell)}
+        cells = [cell for cell in every if not tuned and not is_tuned(cell)] or [
+            cell for cell in every if is_tuned(cell) or (cell["who"] == own_name and (cell["set"], cell["split"]) in splits)
+        ]
         who = list(dict.fromkeys(cell["who"] for cell in cells if cell["set"] in names))
         of = lambda name, one, key: [  # noqa: E731
             cell[key] for cell in cells if cell["set"] == name and cell["who"] == one and key in cell
         ]
         mean = lambda name, one, key="error": statistics.mean(of(name, one, key) or [float("nan")])  # noqa: E731
-        ranks = {}
-        for name in names:
-            errors = [mean(name, one) for one in who]
-            ranks[name] = dict(zip(who, rankdata([np.inf if np.isnan(error) else error for error in errors])))
+
+        def placed(key):
+            """The rank of each program on each set. A variant of our own is ranked beside the rivals alone."""
+            ranks = {name: {} for name in names}
+            for one in who:
+                beside = [other for other in who if other == one or not other.startswith(own_name)]
+                if not one.startswith(own_name):
+                    beside.append(own_name)
+                for name in names:
+                    errors = [mean(name, other, key) for other in beside]
+                    ranks[name][one] = rankdata([np.inf if np.isnan(error) else error for error in errors])[beside.index(one)]
+            return ranks
+
+        ranks = placed("error")
+        of_chances = placed("log_loss") if sets is CLASSES else None
+        who.sort(key=lambda one: np.mean([ranks[name][one] for name in names]))
         print(f"\n## {title}\n")
         heads = ["program", "mean rank", "of sets to choose by", "of the others", f"better, worse than {own_name}"]
-        print("| " + " | ".join([*heads, "processor seconds, median", "over HistGradientBoosting", "bytes, median"]) + " |")
-        print("| --- " * (len(heads) + 3) + "|")
-        for one in sorted(who, key=lambda one: np.mean([ranks[name][one] for name in names])):
+        heads += ["mean rank by log-loss"] if of_chances else []
+        heads += ["processor seconds, median", "over HistGradientBoosting", "bytes, median"]
+        print("| " + " | ".join(heads) + " |\n" + "| --- " * len(heads) + "|")
+        for one in who:
             rank = lambda own: f"{np.mean([ranks[name][one] for name in own] or [np.nan]):.2f}"  # noqa: E731
             better = sum(mean(name, one) < mean(name, own_name) for name in names)
             worse = sum(mean(name, one) > mean(name, own_name) for name in names)
             ratio = [mean(name, one, "seconds") / mean(name, "HistGradientBoosting", "seconds") for name in names]
-            print(
-                f"| {one} | {rank(names)} | {rank([n for n in names if n in chosen])} | {rank([n for n in names if n not in chosen])} | "
-                f"{better}, {worse} | {np.nanmedian([mean(name, one, 'seconds') for name in names]):.2f} | {np.nanmedian(ratio):.2f} | "
-                f"{np.nanmedian([mean(name, one, 'bytes') for name in names]):.0f} |"
-            )
+            columns = [one, rank(names), rank([n for n in names if n in chosen]), rank([n for n in names if n not in chosen])]
+            columns.append("" if one == own_name else f"{better}, {worse}")
+            if of_chances:
+                chances = any(of(name, one, "log_loss") for name in names)
+                columns.append(f"{np.mean([of_chances[name][one] for name in names]):.2f}" if chances else "")
+            columns.append(f"{np.nanmedian([mean(name, one, 'seconds') for name in names]):.2f}")
+            columns.append(f"{np.nanmedian(ratio):.1f}")
+            columns.append(f"{np.nanmedian([mean(name, one, 'bytes') for name in names]) / 1000:,.0f} kB")
+            print("| " + " | ".join(columns) + " |")
         print("\n| set | rows, columns | landmarks | " + " | ".join(who) + " |\n" + "| --- " * (len(who) + 3) + "|")
         for name in names:
             row = next(cell for cell in cells if cell["set"] == name)
@@ -323,7 +419,7 @@ def page(own_name):
                 for found in [of(name, one, "error")]
                 if found
             ]
-            best = min(who, key=lambda one: ranks[name][one])
+            best = min(who, key=lambda one: mean(name, one) if of(name, one, "error") else np.inf)
             columns = [(f"**{text}**" if one == best else text) for one in who for text in error(one) or ["refused"]]
             mark = " *" if name in chosen else ""
             landmarks = ", ".join(map(str, of(name, own_name, "landmarks")))
@@ -335,17 +431,19 @@ def main():
     parser.add_argument("--program", default=ROOT / "target/release/dpp-nystrom", type=Path)
     parser.add_argument("--name", default="dpp-nystrom", help="what to call this program's cells")
     parser.add_argument("--splits", type=int, default=SPLITS)
-    parser.add_argument("--sets", default="", help="only sets whose names contain this")
+    parser.add_argument("--sets", default="", help="only sets whose names contain one of these parts, separated by commas")
+    parser.add_argument("--cells", default=CELLS, type=Path, help="the file of cells")
     parser.add_argument("--own", action="store_true", help="leave the rivals out")
+    parser.add_argument("--tuned", action="store_true", help="tune the rivals, for ten times the processor time of the program")
     parser.add_argument("--again", metavar="NAME", help="run the cells of this program anew")
     parser.add_argument("--page", action="store_true", help="print the tables of the cells that were run")
     parser.add_argument("options", nargs="*", help="options of fit, after --")
     arguments = parser.parse_args()
     arguments.program = arguments.program.resolve()
     if arguments.page:
-        page(arguments.name)
-    else:
-        run(arguments)
+        page(arguments.name, arguments.cells)
+    elif run(arguments):
+        sys.exit(1)
 
 
 if __name__ == "__main__":
