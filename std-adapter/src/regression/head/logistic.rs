@@ -21,9 +21,11 @@ use crate::linalg::{eigen::product, lbfgs::minimise, triangle::factor};
 use crate::model::classes::{log_probability, temperature};
 use crate::observer::Observer;
 use crate::regression::{choose::held_out::is_lower, rows::folds::FOLDS};
+use dpp_nystrom_host::simd::exponential::Exponentials;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, Mat, MatRef, Par};
+use pulp::Arch;
 use rayon::prelude::*;
 
 /// What a logit counts in units of the indicators: the slope of the logistic function at a half.
@@ -193,27 +195,37 @@ impl Rows<'_> {
     fn loss(&self, weights: MatRef<'_, f64>, without: FoldSet) -> (f64, Mat<f64>) {
         let (c, outputs, count) = (weights.nrows(), weights.ncols(), self.classes.len());
         let block = count.div_ceil(BLOCKS).max(BLOCK);
+        let arch = Arch::new();
         let of_block = |first: usize| {
             let len = block.min(count - first);
             let features = self.features.subcols(first, len);
-            let mut rest = self.logits(weights, first, len);
-            let mut loss = 0.0;
-            for i in 0..len {
-                let row = first + i;
-                let own = rest.col_as_slice_mut(i);
-                if without.contains(self.folds[row]) {
-                    own.fill(0.0);
-                    continue;
-                }
-                let weight = self.weights.at(row);
-                let class = self.classes[row];
-                loss -= weight * log_probability(own, class, 1.0);
-                softmax(own);
-                own[class] -= 1.0;
-                own.iter_mut().for_each(|number| *number *= weight);
+            // A column a class, so that lanes are rows.
+            let mut rest = Mat::from_fn(len, outputs, |_, k| self.indicators[k].0 / UNIT);
+            matmul(rest.as_mut(), Accum::Add, features.transpose(), weights, 1.0, Par::Seq);
+            let mut largest = vec![f64::NEG_INFINITY; len];
+            for k in 0..outputs {
+                largest.iter_mut().zip(rest.col_as_slice(k)).for_each(|(most, z)| *most = most.max(*z));
             }
+            let seen: Vec<f64> = (first..first + len)
+                .map(|row| if without.contains(self.folds[row]) { 0.0 } else { self.weights.at(row) })
+                .collect();
+            let own = |i: usize| self.classes[first + i];
+            let mut loss: f64 = (0..len).map(|i| seen[i] * (largest[i] - rest[(i, own(i))])).sum();
+            let mut sums = vec![0.0; len];
+            for k in 0..outputs {
+                let column = rest.col_as_slice_mut(k);
+                column.iter_mut().zip(&largest).for_each(|(z, most)| *z -= most);
+                arch.dispatch(Exponentials(column));
+                sums.iter_mut().zip(&*column).for_each(|(sum, part)| *sum += part);
+            }
+            loss += seen.iter().zip(&sums).map(|(weight, sum)| weight * sum.ln()).sum::<f64>();
+            sums.iter_mut().zip(&seen).for_each(|(sum, weight)| *sum = weight / *sum);
+            for k in 0..outputs {
+                rest.col_as_slice_mut(k).iter_mut().zip(&sums).for_each(|(part, share)| *part *= share);
+            }
+            (0..len).for_each(|i| rest[(i, own(i))] -= seen[i]);
             let mut slope = Mat::zeros(c, outputs);
-            matmul(slope.as_mut(), Accum::Replace, features, rest.transpose(), 1.0, Par::Seq);
+            matmul(slope.as_mut(), Accum::Replace, features, rest.as_ref(), 1.0, Par::Seq);
             (loss, slope)
         };
         let blocks: Vec<_> = (0..count).into_par_iter().step_by(block).map(of_block).collect();
