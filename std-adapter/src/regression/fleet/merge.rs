@@ -328,6 +328,18 @@ mod tests {
         assert_eq!(fleet.most_bytes(), (state.len() + state_bytes_forgotten::<f32>()) as u64);
     }
 
+    /// A state that is received keeps its device and counter, and one of the server's own is trusted.
+    #[test]
+    fn a_state_says_whose_it_is() {
+        let model = model();
+        let fleet = Fleet::of(&model).unwrap();
+        let origin = Some(Origin { device: 1, counter: 7 });
+        let state = fleet.state(&fleet.accumulate(&raised(0.0)).unwrap(), origin).unwrap();
+        let of = |received: Received| (received.origin, received.trusted);
+        assert_eq!(of(fleet.receive("device", &state, None).unwrap()), (origin, false));
+        assert_eq!(of(fleet.trust("own", &state).unwrap()), (origin, true));
+    }
+
     /// Of two devices, the error of the model in training says which one is far.
     #[test]
     fn errors_are_compared_with_that_of_the_model() {
