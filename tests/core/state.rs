@@ -308,6 +308,9 @@ fn what_was_forgotten_is_kept() {
     for (before, effective, taken) in [
         (9, 0.0, true),
         (9, 4.0, true),
+        // Nothing forgotten has no section.
+        (0, 0.0, false),
+        (0, 4.0, false),
         (10, 4.0, false),
         (u64::MAX, 4.0, false),
         (9, -1.0, false),
@@ -333,4 +336,14 @@ fn what_was_forgotten_is_kept() {
     let (one, two) = (ridge.effective_rows(), read.effective_rows());
     ridge.merge(&read).unwrap();
     assert_eq!((ridge.rows(), ridge.effective_rows()), (20, one + two));
+}
+
+/// What a state does not hold is not there before it is written.
+#[test]
+fn no_rows_count_as_none() {
+    let mut room = RidgeRoom::<f64>::new(1);
+    let mut ridge = RidgeRegression::new(1, room.lend()).unwrap();
+    assert_eq!(ridge.count_as(4.0), Err(Error::RowCount));
+    ridge.count_as(0.0).unwrap();
+    assert_eq!((ridge.rows(), ridge.effective_rows()), (0, 0.0));
 }

@@ -350,9 +350,10 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::RowCount`] unless `effective` is at least 0 and finite. Nothing is changed then.
+    /// [`Error::RowCount`] unless `effective` is at least 0 and finite, and 0 without rows. Nothing is changed
+    /// then.
     pub fn count_as(&mut self, effective: T) -> Result<(), Error> {
-        if !(effective >= T::ZERO && effective.is_finite()) {
+        if !(effective >= T::ZERO && effective.is_finite() && (self.rows() > 0 || effective == T::ZERO)) {
             return Err(Error::RowCount);
         }
         let discounted = Sum { sum: effective / self.counts.kept(), ..Sum::NONE };

@@ -421,6 +421,7 @@ fn possible<T: Scalar>(header: &StateHeader, triangle: &[u8], targets: &[u8]) ->
 fn forgotten_counts<T: Scalar>(rows: u64, bytes: &[u8]) -> Option<Counts<T>> {
     let (before, discounted) = bytes.split_first_chunk()?;
     let (before, discounted) = (u64::from_le_bytes(*before), from_bytes::<T>(discounted));
-    let sound = before <= rows && discounted.is_finite() && discounted >= T::ZERO;
+    // A state in which nothing was forgotten has no section: one state has one form.
+    let sound = before > 0 && before <= rows && discounted.is_finite() && discounted >= T::ZERO;
     sound.then_some(Counts::forgotten(rows, before, discounted))
 }
