@@ -49,6 +49,36 @@ enum dpp_nystrom_status
   DPP_NYSTROM_STATUS_RIDGE = 14,
   // Another error.
   DPP_NYSTROM_STATUS_REFUSED = 15,
+  // A learner whose memory was not started: `start`, or `restore`, comes first.
+  DPP_NYSTROM_STATUS_NOT_STARTED = 16,
+  // A size that is not that of this learner: header and library are of different versions or compilers.
+  DPP_NYSTROM_STATUS_OTHER_SIZE = 17,
+  // A call that is not possible yet, or no longer: `phase` tells the present one.
+  DPP_NYSTROM_STATUS_PHASE = 18,
+  // A feature, or the target after the features, that did not vary while the scaling was measured: is the
+  // sensor stuck? `error_column` tells which.
+  DPP_NYSTROM_STATUS_CONSTANT = 19,
+  // A feature that was constant has another value; the row is not learned. `error_column` tells which.
+  DPP_NYSTROM_STATUS_CHANGED = 20,
+  // No further rows: 2^35 effective rows were learned. Forgetting makes room.
+  DPP_NYSTROM_STATUS_FULL = 21,
+  // A factor of forgetting that is not above 0 and at most 1.
+  DPP_NYSTROM_STATUS_FORGETTING = 22,
+  // Forgetting would leave less than 1/16 of a row: learn rows first.
+  DPP_NYSTROM_STATUS_FORGOTTEN = 23,
+  // Bytes that are not a state of this learner: damaged, cut off, or of other capacities.
+  DPP_NYSTROM_STATUS_STATE = 24,
+  // A state that was saved under another bandwidth.
+  DPP_NYSTROM_STATUS_FOREIGN_STATE = 25,
+  // Nothing was saved yet.
+  DPP_NYSTROM_STATUS_NOTHING_SAVED = 26,
+  // A function of the flash returned an error. What was saved before is still there.
+  DPP_NYSTROM_STATUS_FLASH = 27,
+  // A region of the flash that is not two halves of whole pages, or pages that are not multiples of 32
+  // bytes.
+  DPP_NYSTROM_STATUS_REGION = 28,
+  // The flash does not hold what was written: it is worn out or protected.
+  DPP_NYSTROM_STATUS_WORN = 29,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -57,6 +87,38 @@ typedef enum dpp_nystrom_status dpp_nystrom_status;
 typedef uint32_t dpp_nystrom_status;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
+
+// A region of a NOR flash in which a learner is saved, twice in turn. The functions return 0, or the driver's
+// error. Offsets are what `start` counts in.
+typedef struct dpp_nystrom_flash {
+  // Passed to each function.
+  void *context;
+  // Read `length` bytes at an offset.
+  int (*read)(void*, uint32_t, uint8_t*, size_t);
+  // Erase whole pages, from an offset up to another.
+  int (*erase)(void*, uint32_t, uint32_t);
+  // Write `length` bytes, a multiple of 32, at an offset that is one too.
+  int (*write)(void*, uint32_t, const uint8_t*, size_t);
+  // The first byte of the region.
+  uint32_t start;
+  // Bytes of the region: two halves of whole pages.
+  uint32_t length;
+  // Bytes of a page, the unit of erasing: a multiple of 32.
+  uint32_t page;
+} dpp_nystrom_flash;
+
+// How far a prediction can be relied on.
+typedef struct dpp_nystrom_assessment {
+  // The prediction, in the target's units.
+  float value;
+  // The distance to the nearest landmark, in standard deviations of the features.
+  float nearest;
+  // What the landmarks do not explain of the row: 0 for a landmark, 1 far from all of them.
+  float residual;
+  // The variance of a new observation, in the target's units squared; negative: there is none until the
+  // next solution.
+  float variance;
+} dpp_nystrom_assessment;
 
 #ifdef __cplusplus
 extern "C" {

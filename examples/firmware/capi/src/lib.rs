@@ -1,7 +1,7 @@
-//! A small C interface to the core: select, learn and predict on the caller's buffers, with a status for
-//! every error.
+//! The core in C: a learner of readings, and selection, learning and prediction on the caller's buffers, with
+//! a status for every error.
 //!
-//! Nothing is allocated, and nothing is kept between calls. Each call checks its pointers as far as it can:
+//! Nothing is allocated; what a learner keeps between calls is in the caller's memory. Each call checks its pointers as far as it can:
 //! none is null, each is aligned, every length is possible, and no written buffer overlaps another. The
 //! caller must ensure the rest: that the pointers are valid for these lengths, and that nothing else writes
 //! to the buffers during the call. After a status other than `OK` the content of the written buffers is
@@ -13,12 +13,17 @@
 #![allow(unsafe_code)]
 
 mod buffers;
-#[cfg(target_os = "none")]
+mod declare;
+mod flash;
+mod learner;
+#[cfg(all(target_os = "none", feature = "panic-handler"))]
 mod panicking;
 mod status;
 #[cfg(test)]
 mod tests;
 
+pub use flash::Flash;
+pub use learner::DeviceAssessment;
 pub use status::Status;
 
 use buffers::{Buffers, apart};
@@ -272,6 +277,15 @@ impl From<Error> for Status {
             Error::NotPositive { .. } | Error::RankDeficient { .. } => Self::Dependent,
             Error::Bandwidth => Self::Bandwidth,
             Error::Ridge => Self::Ridge,
+            Error::TooLarge { .. } => Self::TooLarge,
+            Error::Phase { .. } => Self::Phase,
+            Error::Constant { .. } => Self::Constant,
+            Error::Changed { .. } => Self::Changed,
+            Error::RowCount => Self::Full,
+            Error::Forgetting => Self::Forgetting,
+            Error::Forgotten => Self::Forgotten,
+            Error::SavedBytes(_) => Self::State,
+            Error::ForeignState => Self::ForeignState,
             _ => Self::Refused,
         }
     }

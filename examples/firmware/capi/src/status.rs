@@ -38,10 +38,40 @@ pub enum Status {
     Ridge = 14,
     /// Another error.
     Refused = 15,
+    /// A learner whose memory was not started: `start`, or `restore`, comes first.
+    NotStarted = 16,
+    /// A size that is not that of this learner: header and library are of different versions or compilers.
+    OtherSize = 17,
+    /// A call that is not possible yet, or no longer: `phase` tells the present one.
+    Phase = 18,
+    /// A feature, or the target after the features, that did not vary while the scaling was measured: is the
+    /// sensor stuck? `error_column` tells which.
+    Constant = 19,
+    /// A feature that was constant has another value; the row is not learned. `error_column` tells which.
+    Changed = 20,
+    /// No further rows: 2^35 effective rows were learned. Forgetting makes room.
+    Full = 21,
+    /// A factor of forgetting that is not above 0 and at most 1.
+    Forgetting = 22,
+    /// Forgetting would leave less than 1/16 of a row: learn rows first.
+    Forgotten = 23,
+    /// Bytes that are not a state of this learner: damaged, cut off, or of other capacities.
+    State = 24,
+    /// A state that was saved under another bandwidth.
+    ForeignState = 25,
+    /// Nothing was saved yet.
+    NothingSaved = 26,
+    /// A function of the flash returned an error. What was saved before is still there.
+    Flash = 27,
+    /// A region of the flash that is not two halves of whole pages, or pages that are not multiples of 32
+    /// bytes.
+    Region = 28,
+    /// The flash does not hold what was written: it is worn out or protected.
+    Worn = 29,
 }
 
 /// In the order of the values.
-const NAMES: [&CStr; 16] = [
+const NAMES: [&CStr; 30] = [
     c"OK",
     c"NULL",
     c"MISALIGNED",
@@ -58,6 +88,20 @@ const NAMES: [&CStr; 16] = [
     c"BANDWIDTH",
     c"RIDGE",
     c"REFUSED",
+    c"NOT_STARTED",
+    c"OTHER_SIZE",
+    c"PHASE",
+    c"CONSTANT",
+    c"CHANGED",
+    c"FULL",
+    c"FORGETTING",
+    c"FORGOTTEN",
+    c"STATE",
+    c"FOREIGN_STATE",
+    c"NOTHING_SAVED",
+    c"FLASH",
+    c"REGION",
+    c"WORN",
 ];
 
 impl Status {

@@ -179,7 +179,7 @@ fn every_status_has_its_name() {
         |number| unsafe { core::ffi::CStr::from_ptr(dpp_nystrom_status_name(number)) }.to_str().unwrap();
     assert_eq!(name(Status::Ok as u32), "OK");
     assert_eq!(name(Status::TooManyLandmarks as u32), "TOO_MANY_LANDMARKS");
-    assert_eq!((name(Status::Refused as u32), name(16), name(u32::MAX)), ("REFUSED", "UNKNOWN", "UNKNOWN"));
+    assert_eq!((name(Status::Worn as u32), name(30), name(u32::MAX)), ("WORN", "UNKNOWN", "UNKNOWN"));
 }
 
 /// The committed header is what cbindgen generates from this crate. To update it, copy the file that the
@@ -196,4 +196,298 @@ fn the_header_is_current() {
         std::fs::write(&renewed, &header).unwrap();
         panic!("{} is stale; the current one is {}", committed.display(), renewed.display());
     }
+}
+
+type Own = learner::Device<16, 4>;
+
+// C has it as bytes.
+#[allow(improper_ctypes)]
+unsafe extern "C" {
+    #[link_name = "dpp_learner_16x4_start"]
+    fn start_device(device: *mut Own, size: usize, sigma: f32, seed: u64) -> Status;
+    #[link_name = "dpp_learner_16x4_scale"]
+    fn scale(device: *mut Own, row: *const f32, target: f32) -> Status;
+    #[link_name = "dpp_learner_16x4_freeze_scaling"]
+    fn freeze_scaling(device: *mut Own) -> Status;
+    #[link_name = "dpp_learner_16x4_freeze_scaling_allowing"]
+    fn freeze_scaling_allowing(device: *mut Own, columns: *const usize, count: usize) -> Status;
+    #[link_name = "dpp_learner_16x4_offer"]
+    fn offer(device: *mut Own, row: *const f32, taken: *mut u32) -> Status;
+    #[link_name = "dpp_learner_16x4_freeze_landmarks"]
+    fn freeze_landmarks(device: *mut Own) -> Status;
+    #[link_name = "dpp_learner_16x4_learn"]
+    fn learn(device: *mut Own, row: *const f32, target: f32) -> Status;
+    #[link_name = "dpp_learner_16x4_forget"]
+    fn forget(device: *mut Own, lambda: f32) -> Status;
+    #[link_name = "dpp_learner_16x4_exchange"]
+    fn exchange(device: *mut Own, row: *const f32, replaced: *mut u32) -> Status;
+    #[link_name = "dpp_learner_16x4_choose_gamma"]
+    fn choose_gamma(device: *mut Own, gamma: *mut f32) -> Status;
+    #[link_name = "dpp_learner_16x4_solve"]
+    fn solve(device: *mut Own, gamma: f32, error: *mut f32) -> Status;
+    #[link_name = "dpp_learner_16x4_predict"]
+    fn predict(device: *mut Own, row: *const f32, value: *mut f32) -> Status;
+    #[link_name = "dpp_learner_16x4_residual"]
+    fn residual(device: *mut Own, row: *const f32, residual: *mut f32) -> Status;
+    #[link_name = "dpp_learner_16x4_assess"]
+    fn assess(device: *mut Own, row: *const f32, to: *mut DeviceAssessment) -> Status;
+    #[link_name = "dpp_learner_16x4_write_state"]
+    fn write_state(device: *mut Own, bytes: *mut u8, length: usize, written: *mut usize) -> Status;
+    #[link_name = "dpp_learner_16x4_read_state"]
+    fn read_state(device: *mut Own, size: usize, sigma: f32, bytes: *const u8, length: usize) -> Status;
+    #[link_name = "dpp_learner_16x4_save"]
+    fn save(device: *mut Own, flash: *const Flash, room: *mut u8, length: usize) -> Status;
+    #[link_name = "dpp_learner_16x4_restore"]
+    fn restore(
+        device: *mut Own,
+        size: usize,
+        sigma: f32,
+        flash: *const Flash,
+        room: *mut u8,
+        length: usize,
+        saves: *mut u64,
+    ) -> Status;
+    #[link_name = "dpp_learner_16x4_phase"]
+    fn phase(device: *const Own) -> u32;
+    #[link_name = "dpp_learner_16x4_landmarks"]
+    fn landmark_count(device: *const Own) -> usize;
+    #[link_name = "dpp_learner_16x4_learned"]
+    fn learned(device: *const Own) -> u64;
+    #[link_name = "dpp_learner_16x4_error_column"]
+    fn error_column(device: *const Own) -> u32;
+}
+
+const SIZE: usize = size_of::<Own>();
+
+/// A learner's memory, as a static of C: zeros.
+fn memory() -> Box<core::mem::MaybeUninit<Own>> {
+    Box::new(core::mem::MaybeUninit::zeroed())
+}
+
+/// Readings of four features and a target.
+fn readings() -> impl Iterator<Item = ([f32; 4], f32)> {
+    let mut state = 1_u32;
+    let mut number = move || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / 16_777_216.0
+    };
+    core::iter::repeat_with(move || {
+        let x: [f32; 4] = core::array::from_fn(|_| number());
+        (x, x[0] * x[1] - x[2] * x[2] + x[3] - 0.5)
+    })
+}
+
+#[test]
+fn a_learner_in_c_is_one_in_rust() {
+    let mut held = memory();
+    let device = held.as_mut_ptr();
+    let (mut own, mut random) = (dpp_nystrom_core::Learner::<16, 4>::new(), Random::seeded(7));
+    own.start(Gaussian::new(2.0).unwrap());
+    let (mut number, mut flag) = (0.0_f32, 0_u32);
+    let mut numbers = readings();
+    // SAFETY: valid pointers.
+    unsafe {
+        assert_eq!(start_device(device, SIZE, 2.0, 7), Status::Ok);
+        for (row, target) in numbers.by_ref().take(50) {
+            assert_eq!(scale(device, row.as_ptr(), target), Status::Ok);
+            own.scale(&row, target).unwrap();
+        }
+        assert_eq!(freeze_scaling(device), Status::Ok);
+        own.freeze_scaling().unwrap();
+        for (row, _) in numbers.by_ref().take(200) {
+            assert_eq!(offer(device, row.as_ptr(), &raw mut flag), Status::Ok);
+            let taken = own.offer(&row, &mut random).unwrap() != dpp_nystrom_core::Offer::Declined;
+            assert_eq!(flag, u32::from(taken));
+        }
+        assert_eq!((freeze_landmarks(device), phase(device), landmark_count(device)), (Status::Ok, 3, 16));
+        own.freeze_landmarks().unwrap();
+        let mut exchanged = 0;
+        for (i, (mut row, target)) in numbers.by_ref().take(400).enumerate() {
+            row[0] += if i < 100 { 0.0 } else { 3.0 };
+            assert_eq!(learn(device, row.as_ptr(), target), Status::Ok);
+            assert_eq!(forget(device, 0.99), Status::Ok);
+            assert_eq!(exchange(device, row.as_ptr(), &raw mut flag), Status::Ok);
+            own.learn(&row, target).unwrap();
+            own.forget(0.99).unwrap();
+            let replaced = matches!(own.exchange(&row).unwrap(), dpp_nystrom_core::Exchange::Replaced { .. });
+            assert_eq!(flag, u32::from(replaced));
+            exchanged += flag;
+        }
+        assert!(exchanged > 0);
+        assert_eq!(choose_gamma(device, &raw mut number), Status::Ok);
+        assert_eq!(number.to_bits(), own.choose_gamma().unwrap().to_bits());
+        assert_eq!(solve(device, 1e-4, &raw mut number), Status::Ok);
+        assert_eq!(number.to_bits(), own.solve(1e-4).unwrap().to_bits());
+        assert_eq!((phase(device), learned(device)), (4, 400));
+        for (row, _) in numbers.by_ref().take(20) {
+            let expected = own.assess(&row).unwrap();
+            let mut assessment = DeviceAssessment { value: 0.0, nearest: 0.0, residual: 0.0, variance: 0.0 };
+            assert_eq!(assess(device, row.as_ptr(), &raw mut assessment), Status::Ok);
+            let found = [assessment.value, assessment.nearest, assessment.residual, assessment.variance];
+            let [residual_there, variance] = [expected.residual, expected.variance].map(Option::unwrap);
+            assert_eq!(found, [expected.value, expected.nearest, residual_there, variance]);
+            assert_eq!(predict(device, row.as_ptr(), &raw mut number), Status::Ok);
+            assert_eq!(number.to_bits(), expected.value.to_bits());
+            assert_eq!(residual(device, row.as_ptr(), &raw mut number), Status::Ok);
+            assert_eq!(number.to_bits(), residual_there.to_bits());
+        }
+        // Through bytes into memory that is not started: the same bytes again.
+        let (mut bytes, mut again) = ([0_u8; 2_000], [0_u8; 2_000]);
+        let (mut length, mut other) = (0, memory());
+        assert_eq!(write_state(device, bytes.as_mut_ptr(), bytes.len(), &raw mut length), Status::Ok);
+        assert_eq!(read_state(other.as_mut_ptr(), SIZE, 2.0, bytes.as_ptr(), length), Status::Ok);
+        let written = write_state(other.as_mut_ptr(), again.as_mut_ptr(), again.len(), &raw mut length);
+        assert_eq!((written, &bytes[..]), (Status::Ok, &again[..]));
+        // There is no variance until it has solved.
+        let mut assessment = DeviceAssessment { value: 0.0, nearest: 0.0, residual: 0.0, variance: 0.0 };
+        let row = numbers.next().unwrap().0;
+        assert_eq!(assess(other.as_mut_ptr(), row.as_ptr(), &raw mut assessment), Status::Ok);
+        assert!(assessment.variance < 0.0);
+    }
+}
+
+#[test]
+fn a_learner_refuses() {
+    let mut held = memory();
+    let device = held.as_mut_ptr();
+    let (mut number, mut flag, mut count, mut saves) = (0.0_f32, 0_u32, 0, 0);
+    let row = [1.0_f32; 4];
+    let mut bytes = [0_u8; 2_000];
+    // SAFETY: valid pointers, or such as are refused before they are read.
+    unsafe {
+        // Zeros are no learner.
+        assert_eq!(learn(device, row.as_ptr(), 1.0), Status::NotStarted);
+        assert_eq!((phase(device), learned(device), landmark_count(device)), (0, 0, 0));
+        assert_eq!((phase(null()), error_column(device)), (0, u32::MAX));
+        assert_eq!(start_device(null_mut(), SIZE, 1.0, 7), Status::Null);
+        assert_eq!(
+            start_device(device.cast::<u8>().wrapping_add(4).cast(), SIZE, 1.0, 7),
+            Status::Misaligned
+        );
+        assert_eq!(start_device(device, SIZE - 8, 1.0, 7), Status::OtherSize);
+        assert_eq!(start_device(device, SIZE, 0.0, 7), Status::Bandwidth);
+        assert_eq!(phase(device), 0);
+        assert_eq!(start_device(device, SIZE, 1.0, 7), Status::Ok);
+        assert_eq!(predict(device, row.as_ptr(), &raw mut number), Status::Phase);
+        assert_eq!(offer(device, row.as_ptr(), &raw mut flag), Status::Phase);
+        assert_eq!(scale(device, null(), 1.0), Status::Null);
+        assert_eq!(scale(device, device.cast_const().cast(), 1.0), Status::Overlap);
+        assert_eq!(predict(device, row.as_ptr(), null_mut()), Status::Null);
+        assert_eq!(predict(device, row.as_ptr(), row.as_ptr().cast_mut()), Status::Overlap);
+        assert_eq!(solve(device, 1.0, device.cast()), Status::Overlap);
+        assert_eq!(scale(device, [1.0, 2.0, f32::NAN, 0.0].as_ptr(), 1.0), Status::NotFinite);
+        assert_eq!(error_column(device), 2);
+        // The second feature does not vary.
+        for (mut row, target) in readings().take(40) {
+            row[1] = 1_013.25;
+            assert_eq!(scale(device, row.as_ptr(), target), Status::Ok);
+        }
+        assert_eq!((freeze_scaling(device), error_column(device)), (Status::Constant, 1));
+        assert_eq!(freeze_scaling_allowing(device, [2].as_ptr(), 1), Status::Constant);
+        assert_eq!(freeze_scaling_allowing(device, [1].as_ptr(), 1), Status::Ok);
+        assert_eq!(error_column(device), u32::MAX);
+        for (mut row, _) in readings().take(100) {
+            row[1] = 1_013.25;
+            assert_eq!(offer(device, row.as_ptr(), &raw mut flag), Status::Ok);
+        }
+        assert_eq!(freeze_landmarks(device), Status::Ok);
+        assert_eq!((learn(device, row.as_ptr(), 1.0), error_column(device)), (Status::Changed, 1));
+        assert_eq!(solve(device, 1.0, &raw mut number), Status::Empty);
+        assert_eq!(forget(device, 1.5), Status::Forgetting);
+        assert_eq!(write_state(device, bytes.as_mut_ptr(), 100, &raw mut count), Status::TooSmall);
+        assert_eq!(write_state(device, bytes.as_mut_ptr(), 2_000, &raw mut count), Status::Ok);
+        assert_eq!(read_state(device, SIZE, 2.0, bytes.as_ptr(), count), Status::ForeignState);
+        bytes[200] ^= 1;
+        assert_eq!(read_state(device, SIZE, 1.0, bytes.as_ptr(), count), Status::State);
+        assert_eq!(read_state(device, SIZE, 1.0, bytes.as_ptr(), usize::MAX), Status::TooLarge);
+    }
+    let mut flash = in_memory();
+    let mut held = memory();
+    let device = held.as_mut_ptr();
+    // SAFETY: valid pointers.
+    unsafe {
+        assert_eq!(save(device, null(), bytes.as_mut_ptr(), 2_000), Status::Null);
+        assert_eq!(save(device, &raw const flash, bytes.as_mut_ptr(), 2_000), Status::NotStarted);
+        let restored = |saves: *mut u64, flash: &Flash, bytes: &mut [u8]| {
+            restore(device, SIZE, 1.0, flash, bytes.as_mut_ptr(), bytes.len(), saves)
+        };
+        assert_eq!(restored(&raw mut saves, &flash, &mut bytes), Status::NothingSaved);
+        assert_eq!(start_device(device, SIZE, 1.0, 7), Status::Ok);
+        for save_number in 1..4 {
+            assert_eq!(save(device, &flash, bytes.as_mut_ptr(), 2_000), Status::Ok);
+            assert_eq!(restored(&raw mut saves, &flash, &mut bytes), Status::Ok);
+            assert_eq!((saves, phase(device)), (save_number, 1));
+        }
+        assert_eq!(restored(&raw mut saves, &flash, &mut [0; 10]), Status::TooSmall);
+        assert_eq!(save(device, &flash, bytes.as_mut_ptr(), 100), Status::TooSmall);
+        for (start, length, page) in
+            [(0, 4_096, 0), (0, 4_096, 1_000), (0, 3_072, 1_024), (32, 4_096, 1_024), (0, 0, 1_024)]
+        {
+            (flash.start, flash.length, flash.page) = (start, length, page);
+            assert_eq!(
+                save(device, &flash, bytes.as_mut_ptr(), 2_000),
+                Status::Region,
+                "{start} {length} {page}"
+            );
+        }
+        flash = in_memory();
+        flash.write = Some(broken);
+        assert_eq!(save(device, &flash, bytes.as_mut_ptr(), 2_000), Status::Flash);
+        flash.write = Some(lost);
+        assert_eq!(save(device, &flash, bytes.as_mut_ptr(), 2_000), Status::Worn);
+        flash.write = None;
+        assert_eq!(save(device, &flash, bytes.as_mut_ptr(), 2_000), Status::Null);
+    }
+}
+
+/// A flash of four pages, which is never freed.
+fn in_memory() -> Flash {
+    let context = Box::leak(Box::new([0_u8; 4_096])).as_mut_ptr().cast();
+    Flash {
+        context,
+        read: Some(read_memory),
+        erase: Some(erase_memory),
+        write: Some(write_memory),
+        start: 0,
+        length: 4_096,
+        page: 1_024,
+    }
+}
+
+unsafe extern "C" fn read_memory(
+    context: *mut core::ffi::c_void,
+    at: u32,
+    bytes: *mut u8,
+    length: usize,
+) -> i32 {
+    // SAFETY: within the memory.
+    unsafe { context.cast::<u8>().add(at as usize).copy_to(bytes, length) };
+    0
+}
+
+unsafe extern "C" fn erase_memory(context: *mut core::ffi::c_void, from: u32, to: u32) -> i32 {
+    assert!(from.is_multiple_of(1_024) && to.is_multiple_of(1_024));
+    // SAFETY: within the memory.
+    unsafe { context.cast::<u8>().add(from as usize).write_bytes(0xff, (to - from) as usize) };
+    0
+}
+
+unsafe extern "C" fn write_memory(
+    context: *mut core::ffi::c_void,
+    at: u32,
+    bytes: *const u8,
+    length: usize,
+) -> i32 {
+    assert!(at.is_multiple_of(32) && length.is_multiple_of(32));
+    // SAFETY: within the memory.
+    unsafe { context.cast::<u8>().add(at as usize).copy_from(bytes, length) };
+    0
+}
+
+unsafe extern "C" fn broken(_: *mut core::ffi::c_void, _: u32, _: *const u8, _: usize) -> i32 {
+    -5
+}
+
+unsafe extern "C" fn lost(_: *mut core::ffi::c_void, _: u32, _: *const u8, _: usize) -> i32 {
+    0
 }
