@@ -132,13 +132,14 @@ impl<T: Scalar> Formula<T> for Polynomial<T> {
         argument: Argument::InnerProduct,
         c: "        float base = total + NUMBER;
         float value = 1.0f;
-        unsigned long left = DEGREEul;
-        while (left > 0) {
-            if (left % 2 == 1) {
+        uint32_t left = DEGREEu;
+
+        while (left > 0u) {
+            if ((left & 1u) == 1u) {
                 value *= base;
             }
             base *= base;
-            left /= 2;
+            left >>= 1;
         }
 ",
         c_bytes: 304,

@@ -73,7 +73,7 @@ impl<T: Scalar> Formula<T> for Matern32<T> {
         c: "        const float scaled = sqrtf(total) * NUMBER;
         const float decay = name_exp(-scaled);
         /* The polynomial of a distant row can overflow, and zero times infinity is NaN. */
-        const float value = decay > 0.0f ? (1.0f + scaled) * decay : decay;
+        const float value = (decay > 0.0f) ? (1.0f + scaled) * decay : decay;
 ",
         c_bytes: 540,
         rust: ["Matern32<f32>", "Matern32::from_rate(NUMBER)"],
@@ -169,7 +169,7 @@ impl<T: Scalar> Formula<T> for Matern52<T> {
         c: "        const float scaled = sqrtf(total) * NUMBER;
         const float decay = name_exp(-scaled);
         /* The polynomial of a distant row can overflow, and zero times infinity is NaN. */
-        const float value = decay > 0.0f ? (1.0f + scaled + scaled * scaled / 3.0f) * decay : decay;
+        const float value = (decay > 0.0f) ? (1.0f + scaled + scaled * scaled / 3.0f) * decay : decay;
 ",
         c_bytes: 540,
         rust: ["Matern52<f32>", "Matern52::from_rate(NUMBER)"],

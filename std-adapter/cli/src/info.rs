@@ -9,7 +9,10 @@ use dpp_nystrom::data::table::Missing;
 use dpp_nystrom::kernel::KernelKind;
 use dpp_nystrom::{
     Model,
-    model::{AnyCoefficients, Importance, PERMUTATIONS},
+    model::{
+        AnyCoefficients, Importance, PERMUTATIONS,
+        export::{Bundle, With},
+    },
 };
 use dpp_nystrom_host::atomic_file::check_writable;
 use dpp_nystrom_lab::chart::draw_bars;
@@ -84,6 +87,9 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     export_numbers: Option<&'static str>,
     predict_bytes: usize,
+    /// The CRC-32 of the model in single precision, which a header in C names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
 }
 
 pub(crate) fn run(arguments: &Info) -> Result<(), Error> {
@@ -109,6 +115,8 @@ pub(crate) fn run(arguments: &Info) -> Result<(), Error> {
 }
 
 fn report(model: &Model) -> Report<'_> {
+    let outputs = model.each_output();
+    let digest = Bundle::of(&outputs, None, With::default()).ok().and_then(|bundle| bundle.digest());
     let (c, d) = (model.landmarks(), model.scaler.width());
     let map = model.scaler.map.as_ref();
     let classifier = model.classifier.as_ref();
@@ -143,6 +151,7 @@ fn report(model: &Model) -> Report<'_> {
         train_nrmse: model.train_nrmse,
         export_numbers: model.quantise.map(|bits| name_of_numbers(Some(bits))),
         predict_bytes: bytes.predict,
+        digest: digest.map(|digest| format!("{digest:08x}")),
     }
 }
 
@@ -171,6 +180,7 @@ fn text(report: &Report<'_>) -> String {
         ),
         row("training error", short(report.train_nrmse)),
         row("bytes to predict", report.predict_bytes),
+        row("digest", report.digest.as_deref().unwrap_or("-")),
     ];
     if let Some(numbers) = report.export_numbers {
         rows.push(row("numbers of an export", format!("{numbers}, as fit --flash chose")));

@@ -226,6 +226,7 @@ fn info_describes_a_model() {
         "importance_rows",
         "train_nrmse",
         "predict_bytes",
+        "digest",
     ];
     assert_eq!(keys, documented.into());
     for (key, value) in [("target", "y"), ("kernel", "Laplace"), ("precision", "f32"), ("trained_on", "a")] {

@@ -19,7 +19,8 @@ const RENAMED: [(&str, &str); 1] = [("at_rest", "converged")];
 
 /// Keys that are not compared: times, text for the user, what depends on the compilers that are installed,
 /// and what was not reported.
-const IGNORED: [&str; 13] = [
+const IGNORED: [&str; 14] = [
+    "digest",
     "importance_rows",
     "test",
     "not_tested",

@@ -72,6 +72,8 @@ pub struct Bundle<'m> {
     pub(crate) further: Vec<Exported>,
     pub(crate) limits: Option<Limits<f32>>,
     pub(crate) uncertainty: Option<Triangles>,
+    /// [`Bundle::digest`].
+    digest: Option<u32>,
 }
 
 /// The numbers of a [`dpp_nystrom_core::Uncertainty`].
@@ -125,7 +127,14 @@ impl<'m> Bundle<'m> {
             )?);
         }
         let targets = models.iter().map(|model| model.target_name.as_str()).collect();
-        Ok(Self { model, targets, first, further, limits, uncertainty })
+        let mut bundle = Self { model, targets, first, further, limits, uncertainty, digest: None };
+        bundle.digest = if quantise.is_none() && with == With::default() {
+            Some(crc32fast::hash(&bundle.to_bytes()?))
+        } else {
+            // Of numbers that single precision cannot hold there are integers all the same.
+            Self::of(models, None, With::default()).ok().and_then(|plain| plain.digest)
+        };
+        Ok(bundle)
     }
 
     /// Compare each output's predictions with those of the model that it was made of. `table` has the first
@@ -148,6 +157,26 @@ impl<'m> Bundle<'m> {
             output.cost(model, &table)
         };
         outputs.enumerate().map(cost).collect()
+    }
+
+    /// Return a CRC-32 by which a device can tell which model it has: of the models in single precision,
+    /// whatever they are stored in here. `None` where single precision cannot hold them.
+    ///
+    /// ```
+    /// use dpp_nystrom::model::export::{Bits, Bundle, With};
+    /// # use dpp_nystrom::{Dataset, KernelRidge, Nystroem};
+    /// # let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
+    /// # let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+    /// # let data = Dataset::from_rows(&x, 1)?.with_target(&y)?;
+    /// # let models = [KernelRidge::params(&Nystroem::params(8).fit(&data)?).fit(&data)?];
+    ///
+    /// let of = |numbers| Bundle::of(&models, numbers, With::default());
+    /// assert!(of(None)?.digest().is_some());
+    /// assert_eq!(of(None)?.digest(), of(Some(Bits::Eight))?.digest());
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
+    pub fn digest(&self) -> Option<u32> {
+        self.digest
     }
 
     /// Return the number of outputs.

@@ -15,12 +15,7 @@ use std::fmt::{Debug, Write};
 pub(crate) fn text(single: &Single, bundle: &Bundle<'_>, name: &Name) -> String {
     let (outputs, mapped) = (bundle.outputs(), single.scaling.rank().is_some());
     let (about, ..) = single.kernel.stored();
-    let includes = if about.c.contains("sqrtf") || bundle.limits.is_some() {
-        "#include <math.h>\n#include <stdint.h>\n\n"
-    } else {
-        "#include <stdint.h>\n\n"
-    };
-    let mut text = head(bundle, name, includes);
+    let mut text = head(bundle, name, about.c.contains("sqrtf"));
     let weights: Vec<f32> = all_weights(bundle).into_iter().map(f32::from_bits).collect();
     for (array, values) in [
         ("means", &single.means[..]),
@@ -32,19 +27,18 @@ pub(crate) fn text(single: &Single, bundle: &Bundle<'_>, name: &Name) -> String 
     }
     // Names are replaced last, because one may contain another placeholder.
     let standardise = if mapped { MAP } else { SCALE_EACH };
-    let body = predict(&BODY.replace("STANDARDISE", standardise), outputs, "float", "0.0f")
+    let body = predict(BODY, outputs, ["float", "0.0f", "sums[i]"])
         .replace("KERNEL", &kernel(single.kernel, outputs))
         .replace("MEAN", &float(single.target_mean))
         .replace("SCALE", &float(single.target_scale));
     write_outputs(&mut text, bundle, name);
     write_limits(&mut text, bundle, name);
-    let refuse = "return name_float(UINT32_C(0x7fc00000));";
     let unit = if mapped { "the units of mapped rows" } else { "standard deviations of the features" };
-    let nearest =
-        NEAREST.replace("STANDARDISE", &standardise.replace("REFUSE;", refuse)).replace("DISTANCES", unit);
+    let nearest = NEAREST.replace("DISTANCES", unit);
     let nearest = if bundle.limits.is_some() { &nearest } else { "" };
     let exponential = if about.c.contains("name_exp") { EXPONENTIAL } else { "" };
-    let mut functions = [EXACT, FLOATS, exponential, &body, nearest, &after(bundle), END].concat();
+    let mut functions =
+        [EXACT, FLOATS, exponential, standardise, &body, nearest, &after(bundle), END].concat();
     if !mapped {
         functions = functions.replace("NAME_WIDTH", "NAME_FEATURES");
     }
@@ -62,7 +56,6 @@ pub(crate) fn write_outputs(text: &mut String, bundle: &Bundle<'_>, name: &Name)
         return;
     }
     let parts: Vec<_> = std::iter::once(&bundle.first).chain(&bundle.further).map(Exported::output).collect();
-    let _ = write!(text, "\n#define {}_OUTPUTS {}\n", name.capitals(), bundle.outputs());
     let means: Vec<f32> = parts.iter().map(|&(_, mean, _)| mean).collect();
     let scales: Vec<f32> = parts.iter().map(|&(.., scale)| scale).collect();
     write_array(text, "float", name, "output_means", &means, "f");
@@ -77,24 +70,35 @@ pub(crate) fn write_limits(text: &mut String, bundle: &Bundle<'_>, name: &Name) 
     }
 }
 
-/// Fill in what depends on the number of outputs. A sum is of type `sum`.
-pub(crate) fn predict(body: &str, outputs: usize, sum: &str, zero: &str) -> String {
-    let one = outputs == 1;
-    body.replace("SIGNATURE", if one { "float name_predict(const float *x)" } else { "void name_predict(const float *x, float *y)" })
-        .replace("WHAT", if one { "prediction" } else { "outputs" })
-        .replace("SUM;", &if one { format!("{sum} sum = {zero};") } else { format!("{sum} sums[NAME_OUTPUTS] = {{{zero}}};") })
-        .replace("REFUSE;", if one {
-            "return name_float(UINT32_C(0x7fc00000));"
-        } else {
-            "for (i = 0; i < NAME_OUTPUTS; i++) {\n                y[i] = name_float(UINT32_C(0x7fc00000));\n            }\n            return;"
-        })
-        .replace("RESULT;", if one {
-            "return MEAN + SCALE * sum;"
-        } else {
-            "for (i = 0; i < NAME_OUTPUTS; i++) {\n        const float scaled = name_output_scales[i] * (float)sums[i];\n        \
-             y[i] = name_output_means[i] + scaled;\n    }"
-        })
+/// Fill in what depends on the number of outputs. A sum is of type `kind`, begins with `zero`, and is a
+/// `float` as `value`.
+pub(crate) fn predict(body: &str, outputs: usize, [kind, zero, value]: [&str; 3]) -> String {
+    if outputs == 1 {
+        return body
+            .replace("SIGNATURE", "float name_predict(const float *x)")
+            .replace("WHAT", "prediction")
+            .replace("SUM;", &format!("{kind} sum = {zero};"))
+            .replace("REFUSE;", "return name_float(UINT32_C(0x7fc00000));")
+            .replace("RESULT;", "return MEAN + SCALE * sum;");
+    }
+    let zeros = vec![zero; outputs].join(", ");
+    body.replace("SIGNATURE", "void name_predict(const float *x, float *y)")
+        .replace("WHAT", "outputs")
+        .replace("SUM;", &format!("{kind} sums[NAME_OUTPUTS] = {{{zeros}}};"))
+        .replace("REFUSE;", SEVERAL_REFUSED)
+        .replace("RESULT;", &SEVERAL.replace("VALUE", value))
 }
+
+/// The end of a prediction of several outputs.
+const SEVERAL: &str = "for (i = 0; i < NAME_OUTPUTS; i++) {
+        const float scaled = name_output_scales[i] * VALUE;
+        y[i] = name_output_means[i] + scaled;
+    }";
+
+const SEVERAL_REFUSED: &str = "for (i = 0; i < NAME_OUTPUTS; i++) {
+            y[i] = name_float(UINT32_C(0x7fc00000));
+        }
+        return;";
 
 /// Return the functions after the prediction.
 pub(crate) fn after(bundle: &Bundle<'_>) -> String {
@@ -108,8 +112,9 @@ pub(crate) fn named(template: &str, name: &Name) -> String {
     template.replace("NAME", &name.capitals()).replace("name", name.as_str())
 }
 
-/// Return the comments, the include guard, the includes and the two sizes.
-pub(crate) fn head(bundle: &Bundle<'_>, name: &Name, includes: &str) -> String {
+/// Return the comments, the include guard, the includes and what macros tell of the model. `roots`: whether
+/// the kernel takes square roots.
+pub(crate) fn head(bundle: &Bundle<'_>, name: &Name, roots: bool) -> String {
     let exported = &bundle.first;
     let call = if bundle.further.is_empty() {
         "float y = {}_predict(row);"
@@ -133,10 +138,20 @@ pub(crate) fn head(bundle: &Bundle<'_>, name: &Name, includes: &str) -> String {
     let _ = write!(
         text,
         " *\n * C99. Call it as: {call}\n{novelty} */\n\
-         #ifndef DPP_NYSTROM_{big}_H\n#define DPP_NYSTROM_{big}_H\n\n{includes}\
-         #define {big}_FEATURES {}\n#define {big}_LANDMARKS {}\n",
-        exported.features(),
-        exported.landmarks()
+         #ifndef DPP_NYSTROM_{big}_H\n#define DPP_NYSTROM_{big}_H\n\n{math}\
+         #include <stdbool.h>\n#include <stdint.h>\n#include <string.h>\n\n\
+         /* The program that wrote it, bytes of constants, and the digest of the model, which `dpp-nystrom info` prints too. */\n\
+         #define {big}_VERSION \"{version}\"\n#define {big}_BYTES {bytes}\n{digest}\
+         #define {big}_FEATURES {features}\n#define {big}_LANDMARKS {landmarks}\n#define {big}_OUTPUTS {outputs}\n",
+        math = if roots || bundle.limits.is_some() { "#include <math.h>\n" } else { "" },
+        version = env!("CARGO_PKG_VERSION"),
+        digest = bundle
+            .digest()
+            .map_or(String::new(), |digest| format!("#define {big}_DIGEST UINT32_C(0x{digest:08x})\n")),
+        bytes = bundle.flash_bytes(),
+        features = exported.features(),
+        landmarks = exported.landmarks(),
+        outputs = bundle.outputs(),
     );
     if let Some(rank) = exported.rank() {
         let _ = writeln!(text, "#define {big}_WIDTH {rank}");
@@ -157,46 +172,46 @@ fn kernel(kernel: ChosenKernel<f32>, outputs: usize) -> String {
     [total, &value, sum].concat()
 }
 
-/// The attribute and the pragma that keep a compiler from fusing multiply-adds: gcc ignores the standard
-/// pragma, and outside its ISO modes fuses by default.
+/// The pragmas that keep a compiler from fusing multiply-adds: gcc ignores the standard one, and outside its
+/// ISO modes fuses by default. And a cast that C++ takes for one of its own.
 pub(crate) const EXACT: &str = r#"
 /* Each product and each sum is rounded by itself, as in the core. */
 #ifdef __FAST_MATH__
 #error "compile this header without -ffast-math: it changes the predictions"
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
-#define NAME_EXACT __attribute__((optimize("fp-contract=off")))
-#define NAME_UNFUSED
+#pragma GCC push_options
+#pragma GCC optimize("fp-contract=off")
 #else
-#define NAME_EXACT
-#define NAME_UNFUSED _Pragma("STDC FP_CONTRACT OFF")
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+#ifdef __cplusplus
+#define NAME_AS(type, value) static_cast<type>(value)
+#else
+#define NAME_AS(type, value) ((type)(value))
 #endif
 "#;
 
+/// Bits and numbers. `memcpy` is the one way that both C and C++ define, and compiles to a move.
 pub(crate) const FLOATS: &str = "
 static inline uint32_t name_bits(float value)
 {
-    union {
-        float value;
-        uint32_t bits;
-    } number;
+    uint32_t bits;
 
-    number.value = value;
-    return number.bits;
+    (void)memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
 static inline float name_float(uint32_t bits)
 {
-    union {
-        float value;
-        uint32_t bits;
-    } number;
+    float value;
 
-    number.bits = bits;
-    return number.value;
+    (void)memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
-static inline int name_is_finite(float value)
+static inline bool name_is_finite(float value)
 {
     return (name_bits(value) & UINT32_C(0x7f800000)) != UINT32_C(0x7f800000);
 }
@@ -205,9 +220,8 @@ static inline int name_is_finite(float value)
 /// [`dpp_nystrom_core::Scalar::exp`] in `f32`; its constants are in the core's `scalar/exponential.rs`.
 const EXPONENTIAL: &str = "
 /* exp(x) in the core's arithmetic: x = n ln 2 + r, with ln 2 in two parts, and a polynomial in r. */
-NAME_EXACT static inline float name_exp(float x)
+static inline float name_exp(float x)
 {
-    NAME_UNFUSED
     const float rounded = x * 1.442695f + 12582912.0f;
     const float n = rounded - 12582912.0f;
     const float above = x - n * 0.69335938f;
@@ -215,7 +229,7 @@ NAME_EXACT static inline float name_exp(float x)
     const float q =
         (((1.3814565e-3f * r + 8.368731e-3f) * r + 4.166839e-2f) * r + 1.6666521e-1f) * r + 4.9999994e-1f;
     const float fraction = 1.0f + (r + r * r * q);
-    int32_t whole, half;
+    uint32_t whole, half;
 
     if (name_bits(rounded) - (UINT32_C(0x4b400000) - 125u) <= 252u) {
         return name_float(name_bits(fraction) + (name_bits(rounded) << 23));
@@ -229,50 +243,67 @@ NAME_EXACT static inline float name_exp(float x)
     if (!name_is_finite(x)) {
         return x;
     }
-    /* Scaled in two steps, each by a normal number: the last product alone rounds. */
-    whole = (int32_t)name_bits(rounded) - INT32_C(0x4b400000);
-    half = (whole - (whole < 0)) / 2;
-    return fraction * name_float((uint32_t)(half + 127) << 23) * name_float((uint32_t)(whole - half + 127) << 23);
+    /* Scaled in two steps, each by a normal number: the last product alone rounds. n + 256 is positive. */
+    whole = name_bits(rounded) - (UINT32_C(0x4b400000) - 256u);
+    half = whole >> 1;
+    return fraction * name_float((half - 1u) << 23) * name_float((whole - half - 1u) << 23);
 }
 ";
 
 /// The prediction, around the kernel.
 const BODY: &str = "
 /* The WHAT for one raw row; NaN where a feature is NaN or infinite. */
-NAME_EXACT static inline SIGNATURE
+static inline SIGNATURE
 {
-    NAME_UNFUSED
     float row[NAME_WIDTH];
-    const float *landmark = name_landmarks;
     SUM;
     int i, a;
 
-STANDARDISE    for (a = 0; a < NAME_LANDMARKS; a++) {
-KERNEL        landmark += NAME_WIDTH;
+    if (!name_standardise(x, row)) {
+        REFUSE;
     }
+    for (a = 0; a < NAME_LANDMARKS; a++) {
+        const float *landmark = &name_landmarks[a * NAME_WIDTH];
+KERNEL    }
     RESULT;
 }
 ";
 
 /// A scale for each feature.
-const SCALE_EACH: &str = "    for (i = 0; i < NAME_FEATURES; i++) {
+const SCALE_EACH: &str = "
+/* Each feature less its mean, times its scale; false where a feature is NaN or infinite. */
+static inline bool name_standardise(const float *x, float *row)
+{
+    int i;
+
+    for (i = 0; i < NAME_FEATURES; i++) {
         row[i] = (x[i] - name_means[i]) * name_scales[i];
         if (!name_is_finite(x[i]) || !name_is_finite(row[i])) {
-            REFUSE;
+            return false;
         }
     }
+    return true;
+}
 ";
 
 /// A map. A sum that is not finite remains so.
-const MAP: &str = "    for (a = 0; a < NAME_WIDTH; a++) {
+const MAP: &str = "
+/* The map of the features less their means; false where a feature is NaN or infinite. */
+static inline bool name_standardise(const float *x, float *row)
+{
+    int i, a;
+
+    for (a = 0; a < NAME_WIDTH; a++) {
         row[a] = 0.0f;
         for (i = 0; i < NAME_FEATURES; i++) {
             row[a] += name_map[a * NAME_FEATURES + i] * (x[i] - name_means[i]);
         }
         if (!name_is_finite(row[a])) {
-            REFUSE;
+            return false;
         }
     }
+    return true;
+}
 ";
 
 /// The sums of several outputs.
@@ -281,27 +312,37 @@ pub(crate) const TO_EACH: &str = "        for (i = 0; i < NAME_OUTPUTS; i++) {
         }
 ";
 
-pub(crate) const END: &str = "\n#endif\n";
+pub(crate) const END: &str = "
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#else
+#pragma STDC FP_CONTRACT DEFAULT
+#endif
+
+#endif
+";
 
 const NEAREST: &str = "
 /* The distance to the nearest landmark, in DISTANCES; NaN where a feature is NaN or infinite. A half, a
    tenth and a hundredth of rows like those of the training exceed name_nearest_limits. */
-NAME_EXACT static inline float name_nearest(const float *x)
+static inline float name_nearest(const float *x)
 {
-    NAME_UNFUSED
     float row[NAME_WIDTH];
-    const float *landmark = name_landmarks;
     float least = name_float(UINT32_C(0x7f800000));
     int i, a;
 
-STANDARDISE    for (a = 0; a < NAME_LANDMARKS; a++) {
+    if (!name_standardise(x, row)) {
+        return name_float(UINT32_C(0x7fc00000));
+    }
+    for (a = 0; a < NAME_LANDMARKS; a++) {
+        const float *landmark = &name_landmarks[a * NAME_WIDTH];
         float total = 0.0f;
+
         for (i = 0; i < NAME_WIDTH; i++) {
             const float difference = landmark[i] - row[i];
             total += difference * difference;
         }
-        least = total < least ? total : least;
-        landmark += NAME_WIDTH;
+        least = (total < least) ? total : least;
     }
     return sqrtf(least);
 }
@@ -311,7 +352,7 @@ const CLAMP: &str = "
 /* The prediction, or the end of the training range that it is beyond. */
 static inline float name_clamp(float y)
 {
-    return y < name_range[0] ? name_range[0] : y > name_range[1] ? name_range[1] : y;
+    return (y < name_range[0]) ? name_range[0] : ((y > name_range[1]) ? name_range[1] : y);
 }
 ";
 
@@ -329,7 +370,7 @@ static inline int name_classify(const float *x, float *y, float *margin)
             return -1;
         }
     }
-    class_ = y[1] > y[0];
+    class_ = (y[1] > y[0]) ? 1 : 0;
     best = y[class_];
     next = y[1 - class_];
     for (i = 2; i < NAME_OUTPUTS; i++) {
@@ -339,6 +380,8 @@ static inline int name_classify(const float *x, float *y, float *margin)
             class_ = i;
         } else if (y[i] > next) {
             next = y[i];
+        } else {
+            /* Neither the largest nor the second. */
         }
     }
     *margin = best - next;
@@ -348,6 +391,7 @@ static inline int name_classify(const float *x, float *y, float *margin)
 
 /// A squared distance.
 const SQUARES: &str = "        float total = 0.0f;
+
         for (i = 0; i < NAME_WIDTH; i++) {
             const float difference = landmark[i] - row[i];
             total += difference * difference;
@@ -356,15 +400,17 @@ const SQUARES: &str = "        float total = 0.0f;
 
 /// An L1 distance.
 const MAGNITUDES: &str = "        float total = 0.0f;
+
         for (i = 0; i < NAME_WIDTH; i++) {
             const float difference = landmark[i] - row[i];
-            total += difference < 0.0f ? -difference : difference;
+            total += (difference < 0.0f) ? -difference : difference;
         }
 ";
 
 /// An inner product in four interleaved sums, and the rest.
 const DOT: &str = "        float parts[4] = {0.0f, 0.0f, 0.0f, 0.0f};
         float total;
+
         for (i = 0; i + 4 <= NAME_WIDTH; i += 4) {
             parts[0] += landmark[i] * row[i];
             parts[1] += landmark[i + 1] * row[i + 1];

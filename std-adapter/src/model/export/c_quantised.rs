@@ -17,9 +17,7 @@ use std::fmt::Debug;
 pub(crate) fn text<L: Stored + Debug>(quantised: &Quantised<L>, bundle: &Bundle<'_>, name: &Name) -> String {
     let bits = L::BITS;
     let limits = bundle.limits.is_some();
-    let includes =
-        if limits { "#include <math.h>\n#include <stdint.h>\n\n" } else { "#include <stdint.h>\n\n" };
-    let mut text = head(bundle, name, includes);
+    let mut text = head(bundle, name, false);
     for (array, values) in [
         ("centres", &quantised.centres),
         ("factors", &quantised.factors),
@@ -37,23 +35,23 @@ pub(crate) fn text<L: Stored + Debug>(quantised: &Quantised<L>, bundle: &Bundle<
     let [c1, c2] = FALL;
     // Names are replaced last, because one may contain another placeholder.
     let one = bundle.further.is_empty();
-    let plain = [REFUSE, DECLARED, SUMMED, RESULT];
-    let several = ["            REFUSE;\n", "", SUMMED_SEVERAL, "    RESULT;\n"];
-    let body = plain.into_iter().zip(several).fold(BODY.to_owned(), |body, (plain, several)| {
-        if one { body } else { body.replace(plain, several) }
-    });
-    let nearest = if limits { NEAREST } else { "" };
-    let mut body = [LEVELS, &body, nearest].concat();
-    body = match &quantised.map {
-        None => body.replace("NAME_WIDTH", "NAME_FEATURES"),
-        Some(map) => [(OF_FEATURES, OF_BOTH), (TO_LEVELS, TO_RAW), (FIRST, &[MAP, FIRST].concat())]
-            .into_iter()
-            .fold(body, |body, (plain, mapped)| body.replace(plain, mapped))
-            .replace("MAP_SHIFT", &map.shift.to_string())
-            .replace("MAP_HALF", &((1 << map.shift) >> 1).to_string()),
+    let body = if one {
+        BODY.replace("SCALED", "    float scaled;\n")
+    } else {
+        BODY.replace("SCALED", "").replace(SUMMED, SUMMED_SEVERAL).replace(RESULT, "    RESULT;\n")
     };
-    let body = predict(&body, bundle.outputs(), "int64_t", "0")
-        .replace("STEP", &quantised.step.to_string())
+    let (kept, width) = match &quantised.map {
+        None => (KEPT.to_owned(), "NAME_FEATURES"),
+        Some(map) => {
+            let (shift, half) = (map.shift.to_string(), ((1 << map.shift) >> 1).to_string());
+            (MAPPED.replace("MAP_SHIFT", &shift).replace("MAP_HALF", &half), "NAME_WIDTH")
+        }
+    };
+    let nearest = if limits { NEAREST } else { "" };
+    let body = [LEVELS, &kept, &body, nearest].concat().replace("NAME_WIDTH", width);
+    let step = if quantised.step == 1 { String::new() } else { format!(" * {}", quantised.step) };
+    let body = predict(&body, bundle.outputs(), ["int64_t", "0", "NAME_AS(float, sums[i])"])
+        .replace(" * STEP", &step)
         .replace("KIND", &format!("int{bits}_t"))
         .replace("LIMIT", &format!("{}u", quantised.limit))
         .replace("SHIFT", &quantised.shift.to_string())
@@ -64,84 +62,71 @@ pub(crate) fn text<L: Stored + Debug>(quantised: &Quantised<L>, bundle: &Bundle<
         .replace("SCALE", &float(quantised.target_scale));
     write_outputs(&mut text, bundle, name);
     write_limits(&mut text, bundle, name);
-    let floats = if one && !limits { "" } else { FLOATS };
-    text + &named(&[EXACT, floats, &body, &after(bundle), END].concat(), name)
+    text + &named(&[EXACT, FLOATS, &body, &after(bundle), END].concat(), name)
 }
 
-// Parts of the template that a map replaces.
-const OF_FEATURES: &str = "    int16_t levels[NAME_FEATURES];\n";
-const OF_BOTH: &str = "    int16_t raw[NAME_FEATURES], levels[NAME_WIDTH];\n";
-const TO_LEVELS: &str = "        levels[i] = (int16_t)(level";
-const TO_RAW: &str = "        raw[i] = (int16_t)(level";
-const FIRST: &str = "    for (a = 0; a < NAME_LANDMARKS; a++) {\n";
-const MAP: &str = "    for (a = 0; a < NAME_WIDTH; a++) {
-        int32_t total = INT32_C(MAP_HALF);
-        for (i = 0; i < NAME_FEATURES; i++) {
-            total += (int32_t)name_map[a * NAME_FEATURES + i] * raw[i];
-        }
-        total >>= MAP_SHIFT;
-        levels[a] = (int16_t)(total < -16384 ? -16384 : total > 16383 ? 16383 : total);
-    }
-";
-
 // Parts of the template that several outputs replace.
-const REFUSE: &str = "            number.bits = UINT32_C(0x7fc00000);\n            return number.value;\n";
-const DECLARED: &str = "    float scaled;\n";
-const SUMMED: &str = "        sum += (int64_t)name_weights[a] * (int64_t)name_kernel(distance);\n";
-const SUMMED_SEVERAL: &str = "        const int64_t kernel = (int64_t)name_kernel(distance);
+const SUMMED: &str =
+    "        sum += NAME_AS(int64_t, name_weights[a]) * NAME_AS(int64_t, name_kernel(distance));\n";
+const SUMMED_SEVERAL: &str = "        const int64_t kernel = NAME_AS(int64_t, name_kernel(distance));
+
         for (i = 0; i < NAME_OUTPUTS; i++) {
-            sums[i] += (int64_t)name_weights[i * NAME_LANDMARKS + a] * kernel;
+            sums[i] += NAME_AS(int64_t, name_weights[i * NAME_LANDMARKS + a]) * kernel;
         }
 ";
 const RESULT: &str = "    scaled = SCALE * name_rounded(sum);\n    return MEAN + scaled;\n";
 
 const LEVELS: &str = "
-/* 2^e x as an integer, rounded and cut to 30 bits: the bits of a number are taken apart. Right shifts of negative
-   numbers must keep the sign, as every common compiler for C does. */
+#if (-1 >> 1) != -1
+#error \"this header needs right shifts of negative numbers that keep the sign\"
+#endif
+
+/* 2^e x as an integer, rounded and cut to 30 bits: the bits of a number are taken apart. */
 static inline int32_t name_fixed(float x, int32_t exponent)
 {
-    union {
-        float value;
-        uint32_t bits;
-    } number;
-    int32_t biased, shift;
-    uint32_t size;
+    const uint32_t bits = name_bits(x);
+    const uint32_t field = (bits >> 23) & 0xffu;
+    const int32_t shift = NAME_AS(int32_t, field) - 150 + exponent;
+    uint32_t size = (field == 0u) ? 0u : ((bits & 0x7fffffu) | 0x800000u);
+    int32_t fixed;
 
-    number.value = x;
-    biased = (int32_t)((number.bits >> 23) & 0xffu);
-    size = biased == 0 ? 0u : (number.bits & 0x7fffffu) | 0x800000u;
-    shift = biased - 150 + exponent;
     if (shift < -31) {
         size = 0u;
     } else if (shift < 0) {
-        size >>= -shift - 1;
+        const int32_t fewer = -shift - 1;
+
+        size >>= NAME_AS(uint32_t, fewer);
         size = (size >> 1) + (size & 1u);
-    } else if (shift > 6 || (size << shift) > 0x3fffffffu) {
-        size = size == 0u ? 0u : 0x3fffffffu;
+    } else if (shift > 6) {
+        size = (size == 0u) ? 0u : 0x3fffffffu;
     } else {
-        size <<= shift;
+        size <<= NAME_AS(uint32_t, shift);
+        size = (size > 0x3fffffffu) ? 0x3fffffffu : size;
     }
-    return number.bits >> 31 == 1u ? -(int32_t)size : (int32_t)size;
+    fixed = NAME_AS(int32_t, size);
+    return ((bits >> 31) == 1u) ? -fixed : fixed;
 }
 
-/* (float)sum, rounded alike. The conversion from 64 bits is a function of the compiler's library, as large as a prediction. */
+/* sum as a float, rounded alike. The conversion from 64 bits is a function of the compiler's library, as large as a prediction. */
 static inline float name_rounded(int64_t sum)
 {
-    uint64_t size = sum < 0 ? (uint64_t)0 - (uint64_t)sum : (uint64_t)sum;
+    uint64_t size = (sum < 0) ? (UINT64_C(0) - NAME_AS(uint64_t, sum)) : NAME_AS(uint64_t, sum);
     float value, scale = 1.0f;
 
     /* At least 26 bits are left, of which the last stands for all below it. */
-    while (size >> 32 != 0) {
-        size = (size >> 6) | ((size & 63u) != 0);
+    while ((size >> 32) != 0u) {
+        const uint64_t below = ((size & 63u) != 0u) ? UINT64_C(1) : UINT64_C(0);
+
+        size = (size >> 6) | below;
         scale *= 64.0f;
     }
-    value = (float)(uint32_t)size * scale;
-    return sum < 0 ? -value : value;
+    value = NAME_AS(float, NAME_AS(uint32_t, size)) * scale;
+    return (sum < 0) ? -value : value;
 }
 
 static inline uint32_t name_upper(uint32_t a, uint32_t b)
 {
-    return (uint32_t)(((uint64_t)a * b) >> 32);
+    return NAME_AS(uint32_t, (NAME_AS(uint64_t, a) * b) >> 32);
 }
 
 /* exp(-distance^2 / (2 sigma^2)), times 2^31, from the squared distance in levels. */
@@ -152,85 +137,115 @@ static inline uint32_t name_kernel(uint64_t distance)
     if (distance >= LIMIT) {
         return 0u;
     }
-    u = name_upper((uint32_t)distance << SHIFT, MULTIPLIER);
+    u = name_upper(NAME_AS(uint32_t, distance) << SHIFT, MULTIPLIER);
     y = u << 12;
     entry = name_powers[(u >> 20) & 63u];
     return (entry - name_upper(entry, name_upper(y, FALL1 - name_upper(y, FALL2)))) >> (u >> 26);
 }
 ";
 
-const BODY: &str = "
-/* The WHAT for one raw row; NaN where a feature is NaN or infinite. */
-NAME_EXACT static inline SIGNATURE
+/// What keeps the levels as they are.
+const KEPT: &str = "
+/* The levels of a raw row; false where a feature is NaN or infinite. */
+static inline bool name_levels(const float *x, int16_t *levels)
 {
-    NAME_UNFUSED
-    int16_t levels[NAME_FEATURES];
-    const KIND *landmark = name_landmarks;
-    SUM;
-    float scaled;
+    int i;
+
+    for (i = 0; i < NAME_FEATURES; i++) {
+        const int32_t away = name_fixed(x[i], name_exponents[i]) - name_centres[i];
+        const int64_t level = (NAME_AS(int64_t, away) * name_factors[i] + INT64_C(2147483648)) >> 32;
+
+        if (!name_is_finite(x[i])) {
+            return false;
+        }
+        levels[i] = NAME_AS(int16_t, (level < -16384) ? -16384 : ((level > 16383) ? 16383 : level));
+    }
+    return true;
+}
+";
+
+/// What maps them.
+const MAPPED: &str = "
+/* The levels of a raw row's map; false where a feature is NaN or infinite. */
+static inline bool name_levels(const float *x, int16_t *levels)
+{
+    int16_t raw[NAME_FEATURES];
     int i, a;
 
     for (i = 0; i < NAME_FEATURES; i++) {
-        union {
-            float value;
-            uint32_t bits;
-        } number;
-        number.value = x[i];
-        if ((number.bits & UINT32_C(0x7f800000)) == UINT32_C(0x7f800000)) {
-            number.bits = UINT32_C(0x7fc00000);
-            return number.value;
-        }
-    }
-    for (i = 0; i < NAME_FEATURES; i++) {
         const int32_t away = name_fixed(x[i], name_exponents[i]) - name_centres[i];
-        const int64_t level = ((int64_t)away * name_factors[i] + INT64_C(0x80000000)) >> 32;
-        levels[i] = (int16_t)(level < -16384 ? -16384 : level > 16383 ? 16383 : level);
+        const int64_t level = (NAME_AS(int64_t, away) * name_factors[i] + INT64_C(2147483648)) >> 32;
+
+        if (!name_is_finite(x[i])) {
+            return false;
+        }
+        raw[i] = NAME_AS(int16_t, (level < -16384) ? -16384 : ((level > 16383) ? 16383 : level));
+    }
+    for (a = 0; a < NAME_WIDTH; a++) {
+        int32_t total = INT32_C(MAP_HALF);
+
+        for (i = 0; i < NAME_FEATURES; i++) {
+            total += NAME_AS(int32_t, name_map[a * NAME_FEATURES + i]) * raw[i];
+        }
+        total >>= MAP_SHIFT;
+        levels[a] = NAME_AS(int16_t, (total < -16384) ? -16384 : ((total > 16383) ? 16383 : total));
+    }
+    return true;
+}
+";
+
+const BODY: &str = "
+/* The WHAT for one raw row; NaN where a feature is NaN or infinite. */
+static inline SIGNATURE
+{
+    int16_t levels[NAME_WIDTH];
+    SUM;
+SCALED    int i, a;
+
+    if (!name_levels(x, levels)) {
+        REFUSE;
     }
     for (a = 0; a < NAME_LANDMARKS; a++) {
+        const KIND *landmark = &name_landmarks[a * NAME_WIDTH];
         uint64_t distance = 0;
+
         for (i = 0; i < NAME_WIDTH; i++) {
-            const int32_t difference = (int32_t)landmark[i] * STEP - levels[i];
-            distance += (uint32_t)(difference * difference);
+            const int32_t difference = NAME_AS(int32_t, landmark[i]) * STEP - levels[i];
+            const int32_t square = difference * difference;
+
+            distance += NAME_AS(uint32_t, square);
         }
-        sum += (int64_t)name_weights[a] * (int64_t)name_kernel(distance);
-        landmark += NAME_WIDTH;
+        sum += NAME_AS(int64_t, name_weights[a]) * NAME_AS(int64_t, name_kernel(distance));
     }
     scaled = SCALE * name_rounded(sum);
     return MEAN + scaled;
 }
 ";
 
-/// The distance, from the part of the prediction that finds the levels.
 const NEAREST: &str = "
 /* The distance to the nearest landmark, in levels; NaN where a feature is NaN or infinite. A half, a tenth and a hundredth of rows
    like those of the training exceed name_nearest_limits. */
-NAME_EXACT static inline float name_nearest(const float *x)
+static inline float name_nearest(const float *x)
 {
-    NAME_UNFUSED
-    int16_t levels[NAME_FEATURES];
-    const KIND *landmark = name_landmarks;
+    int16_t levels[NAME_WIDTH];
     uint64_t least = UINT64_MAX;
     int i, a;
 
-    for (i = 0; i < NAME_FEATURES; i++) {
-        if (!name_is_finite(x[i])) {
-            return name_float(UINT32_C(0x7fc00000));
-        }
-    }
-    for (i = 0; i < NAME_FEATURES; i++) {
-        const int32_t away = name_fixed(x[i], name_exponents[i]) - name_centres[i];
-        const int64_t level = ((int64_t)away * name_factors[i] + INT64_C(0x80000000)) >> 32;
-        levels[i] = (int16_t)(level < -16384 ? -16384 : level > 16383 ? 16383 : level);
+    if (!name_levels(x, levels)) {
+        return name_float(UINT32_C(0x7fc00000));
     }
     for (a = 0; a < NAME_LANDMARKS; a++) {
+        const KIND *landmark = &name_landmarks[a * NAME_WIDTH];
         uint64_t distance = 0;
+
         for (i = 0; i < NAME_WIDTH; i++) {
-            const int32_t difference = (int32_t)landmark[i] * STEP - levels[i];
-            distance += (uint32_t)(difference * difference);
+            const int32_t difference = NAME_AS(int32_t, landmark[i]) * STEP - levels[i];
+            const int32_t square = difference * difference;
+
+            distance += NAME_AS(uint32_t, square);
         }
-        least = distance < least ? distance : least;
-        landmark += NAME_WIDTH;
+        least = (distance < least) ? distance : least;
     }
-    return sqrtf((float)least);
+    return sqrtf(NAME_AS(float, least));
 }
 ";
