@@ -88,8 +88,8 @@ typedef uint32_t dpp_nystrom_status;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// A region of a NOR flash in which a learner is saved, twice in turn. The functions return 0, or the driver's
-// error. Offsets are what `start` counts in.
+// A region of a NOR flash in which a learner is saved, twice in turn. The functions return 0, or the
+// driver's error. Offsets are what `start` counts in.
 typedef struct dpp_nystrom_flash {
   // Passed to each function.
   void *context;

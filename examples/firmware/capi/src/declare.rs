@@ -7,7 +7,7 @@ use crate::learner::{self, Device, DeviceAssessment};
 use core::ffi::c_uint;
 use dpp_nystrom_core::kernel::Gaussian;
 
-/// Define the functions of `C` landmarks of `D` features, with this prefix. They are documented in the header.
+/// Define the functions of `C` landmarks of `D` features, with this prefix. The header documents them.
 macro_rules! learner {
     ($module:ident, $prefix:literal, $c:literal, $d:literal) => {
         mod $module {

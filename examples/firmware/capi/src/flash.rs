@@ -5,8 +5,8 @@ use core::ffi::{c_int, c_void};
 use dpp_nystrom_core::StorageError;
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash};
 
-/// A region of a NOR flash in which a learner is saved, twice in turn. The functions return 0, or the driver's
-/// error. Offsets are what `start` counts in.
+/// A region of a NOR flash in which a learner is saved, twice in turn. The functions return 0, or the
+/// driver's error. Offsets are what `start` counts in.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Flash {

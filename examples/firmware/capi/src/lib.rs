@@ -1,11 +1,11 @@
 //! The core in C: a learner of readings, and selection, learning and prediction on the caller's buffers, with
 //! a status for every error.
 //!
-//! Nothing is allocated; what a learner keeps between calls is in the caller's memory. Each call checks its pointers as far as it can:
-//! none is null, each is aligned, every length is possible, and no written buffer overlaps another. The
-//! caller must ensure the rest: that the pointers are valid for these lengths, and that nothing else writes
-//! to the buffers during the call. After a status other than `OK` the content of the written buffers is
-//! unspecified.
+//! Nothing is allocated; what a learner keeps between calls is in the caller's memory. Each call checks its
+//! pointers as far as it can: none is null, each is aligned, every length is possible, and no written
+//! buffer overlaps another. The caller must ensure the rest: that the pointers are valid for these lengths,
+//! and that nothing else writes to the buffers during the call. After a status other than `OK` the content
+//! of the written buffers is unspecified.
 //!
 //! No panic can be reached: on bare metal the panic handler calls a function that does not exist, so that the
 //! image links only if the linker could remove it.

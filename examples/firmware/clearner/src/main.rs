@@ -1,5 +1,5 @@
-//! The learner in C, `c/learner.c`: it loses its power in the middle of a save, goes on, and predicts the same
-//! bits as the learner in Rust.
+//! The learner in C, `c/learner.c`: it loses its power in the middle of a save, goes on, and predicts the
+//! same bits as the learner in Rust.
 #![no_std]
 #![no_main]
 #![allow(unsafe_code)]
