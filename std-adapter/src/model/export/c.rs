@@ -361,7 +361,7 @@ const CLASSIFY: &str = "
 static inline int name_classify(const float *x, float *y, float *margin)
 {
     float best, next;
-    int i, class_;
+    int i, class_ = 0;
 
     name_predict(x, y);
     *margin = 0.0f;
@@ -370,7 +370,9 @@ static inline int name_classify(const float *x, float *y, float *margin)
             return -1;
         }
     }
-    class_ = (y[1] > y[0]) ? 1 : 0;
+    if (y[1] > y[0]) {
+        class_ = 1;
+    }
     best = y[class_];
     next = y[1 - class_];
     for (i = 2; i < NAME_OUTPUTS; i++) {
