@@ -43,8 +43,8 @@
 //! | exact samples, convergence of chains | [`landmarks::ExactKDpp`], [`landmarks::convergence`] |
 //! | a selector of one's own | [`landmarks::Selector`] |
 //!
-//! The package `dpp-nystrom-lab` compares methods, and has the bounds of the theory and selectors of
-//! historical interest.
+//! The package `dpp-nystrom-lab` compares methods, and has the bounds of the theory and selectors to
+//! compare with.
 //!
 //! # Order of modules
 //!

@@ -7,7 +7,7 @@
 //! | the bounds that the c-DPP paper proves, beside measurements | [`theory`] |
 //! | Frobenius and spectral errors, relative to the best rank c | [`spectrum`] |
 //! | ensemble and modified Nyström | [`variants`] |
-//! | selectors of historical interest | [`selectors`] |
+//! | selectors to compare with | [`selectors`] |
 //! | the paper's figures on one's own data sets | [`experiment`] |
 //! | charts as SVG, tables as text and CSV | [`chart`], [`curves`], [`text`], [`statistics`] |
 //!

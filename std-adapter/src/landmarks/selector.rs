@@ -15,7 +15,7 @@ use std::{fmt, sync::Arc, time::Instant};
 
 /// A method of selecting landmarks.
 ///
-/// [`Task::draw`] has an example. The package `dpp-nystrom-lab` has nine selectors that use nothing but what
+/// [`Task::draw`] has an example. The package `dpp-nystrom-lab` has eleven selectors that use nothing but what
 /// is public here.
 ///
 /// ```

@@ -50,7 +50,8 @@ fn every_method_selects_from_published_rows() {
             assert_eq!(chosen, select(c, 7).unwrap(), "{name} is not reproducible");
         }
         let differ = (0..3).any(|seed| select(30, 7).unwrap() != select(30, seed).unwrap());
-        assert_eq!(differ, name != "greedy", "{name} and its seed: if it draws nothing, name it here");
+        let draws = !["greedy", "greedy-nuclear"].contains(&name);
+        assert_eq!(differ, draws, "{name} and its seed: if it draws nothing, name it here");
         let reason = |refused: Result<Selection, Error>| {
             let error = refused.unwrap_err();
             assert_eq!(error.name(), "Landmarks", "{name}: {error}");

@@ -1,4 +1,5 @@
-//! Selectors of historical interest: leverage scores, adaptive sampling, column norms.
+//! Selectors to compare with: leverage scores, adaptive sampling, column norms, greedy and pivoted selection
+//! on the whole kernel matrix.
 //!
 //! | method | selects | kernel evaluations | numbers held | source |
 //! | --- | --- | --- | --- | --- |
@@ -11,6 +12,8 @@
 //! | `adapfull` | rows by the residual of K's columns | N² | N² | Deshpande, Rademacher, Vempala, Wang 2006 |
 //! | `adappart` | rows by the residual of the selected columns | N c | N c | Kumar, Mohri, Talwalkar 2012 |
 //! | `recursive-rls` | ridge leverage scores, by halving | about 2 N c | N + c² | Musco, Musco 2017, Algorithm 3 |
+//! | `greedy-nuclear` | the row that decreases the trace error most next | N² | 2 N² | Fornace, Lindsey 2024 |
+//! | `arp` | rows by volume on the c leading eigenvectors | N² | 2 N² | Cortinovis, Kressner 2024 |
 //!
 //! Methods that store N² numbers return an error above
 //! [`SPECTRUM_ROWS`](dpp_nystrom::approximation::SPECTRUM_ROWS) rows. The error names a method that accepts
@@ -24,8 +27,10 @@ mod adaptive_full;
 mod adaptive_partial;
 mod approximate_leverage;
 mod approximate_ridge_leverage;
+mod arp;
 mod column_norm;
 mod diagonal;
+mod greedy_nuclear;
 mod leverage;
 mod recursive_rls;
 mod ridge_leverage;
@@ -41,8 +46,10 @@ pub use adaptive_full::AdaptiveFull;
 pub use adaptive_partial::AdaptivePartial;
 pub use approximate_leverage::ApproximateLeverage;
 pub use approximate_ridge_leverage::ApproximateRidgeLeverage;
+pub use arp::Arp;
 pub use column_norm::ColumnNorm;
 pub use diagonal::Diagonal;
+pub use greedy_nuclear::GreedyNuclear;
 pub use leverage::Leverage;
 pub use recursive_rls::RecursiveRls;
 pub use ridge_leverage::RidgeLeverage;
@@ -77,6 +84,15 @@ pub static METHODS: &[Method] = &[
         "Ridge leverage scores estimated on halves of the rows, recursively",
         &[],
         |_| Box::new(RecursiveRls),
+    ),
+    Method::new("greedy-nuclear", "The row that lowers the trace error most next, among all", &[], |_| {
+        Box::new(GreedyNuclear)
+    }),
+    Method::new(
+        "arp",
+        "Adaptive randomised pivoting: rows by volume on the c leading eigenvectors",
+        &[],
+        |_| Box::new(Arp),
     ),
 ];
 

@@ -225,9 +225,17 @@ fn second_draws_are_without_replacement_and_adapt() {
     let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma: 1.0 }).unwrap();
     let matrix = matrix(&gram);
     let norms: Vec<f64> = matrix.iter().map(|row| row.iter().map(|x| x * x).sum()).collect();
-    let laws: [(&str, BTreeMap<Vec<usize>, f64>); 3] = [
+    let laws: [(&str, BTreeMap<Vec<usize>, f64>); 4] = [
         ("column-norm", pairs(&norms, |_| norms.clone())),
         ("adapfull", pairs(&norms, |i| naive_residuals(&matrix, &[i]))),
+        ("arp", {
+            // det(V_C)², with the two leading eigenvectors as the columns of V.
+            let vectors = &jacobi(matrix.clone())[..2];
+            let entry = |row: usize, k: usize| vectors[k].1[row];
+            let volume = |i: usize, j: usize| entry(i, 0) * entry(j, 1) - entry(i, 1) * entry(j, 0);
+            let sets = (0..SMALL).flat_map(|j| (0..j).map(move |i| (i, j)));
+            sets.map(|(i, j)| (vec![i, j], volume(i, j).powi(2))).collect()
+        }),
         // With one column the retained rank is zero: the whole column is residual.
         ("adappart", pairs(&[1.0; SMALL], |i| matrix[i].iter().map(|x| x * x).collect())),
     ];
@@ -237,6 +245,27 @@ fn second_draws_are_without_replacement_and_adapt() {
             *counts.entry(rows(&gram, &*selector(name), 2, seed, None)).or_default() += 1;
         }
         assert_law(&counts, &law);
+    }
+}
+
+#[test]
+fn each_row_of_greedy_nuclear_lowers_the_trace_error_most() {
+    for (kernel, sigma) in [(KernelKind::Gaussian, 1.0), (KernelKind::Gaussian, 5.0), (POLYNOMIAL, 1.0)] {
+        let data = data(40, 2);
+        let gram = Gram::new(&data, KernelSpec { kind: kernel, sigma }).unwrap();
+        let mut selected = Vec::new();
+        for c in 1..=6 {
+            let error = |row: usize| {
+                let set = LandmarkSet::Indices([&selected[..], &[row]].concat());
+                gram.trace_error(&set).unwrap().error
+            };
+            let free = (0..40).filter(|row| !selected.contains(row));
+            let best = free.min_by(|&one, &other| error(one).total_cmp(&error(other))).unwrap();
+            selected.push(best);
+            let mut expected = selected.clone();
+            expected.sort_unstable();
+            assert_eq!(rows(&gram, &*selector("greedy-nuclear"), c, 0, None), expected, "{kernel:?} {sigma}");
+        }
     }
 }
 
@@ -410,7 +439,13 @@ fn recursive_scores_are_within_the_factor_that_is_stated() {
 fn a_whole_matrix_is_refused_for_too_many_rows() {
     let data = data(SPECTRUM_ROWS + 1, 1);
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
-    for (name, other) in [("lev", "applev"), ("reglev", "appreglev"), ("adapfull", "adappart")] {
+    for (name, other) in [
+        ("lev", "applev"),
+        ("reglev", "appreglev"),
+        ("adapfull", "adappart"),
+        ("greedy-nuclear", "refined"),
+        ("arp", "rpcholesky"),
+    ] {
         let text = run(&*selector(name), &Task::new(&gram, 5)).unwrap_err().to_string();
         assert!(text.starts_with(&format!("too many rows for the method {name},")), "{text}");
         assert!(text.contains(&format!("use the method {other},")), "{text}");
@@ -437,7 +472,7 @@ fn rows_without_weight_are_drawn_when_no_others_are_left() {
     let five: Vec<f64> = (0..8).flat_map(|_| data.rows[..10].to_vec()).collect();
     let data = Prepared { rows: five, ..data };
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
-    for name in ["applev", "lev", "adapfull", "adappart", "recursive-rls"] {
+    for name in ["applev", "lev", "adapfull", "adappart", "recursive-rls", "greedy-nuclear", "arp"] {
         let task = Task { seed: 1, ..Task::new(&gram, 6) };
         let reason = run(&*selector(name), &task).unwrap_err().core();
         assert!(matches!(reason, Some(CoreError::RankDeficient { rank: 5, .. })), "{name}: {reason:?}");
@@ -525,7 +560,7 @@ impl Observer for Cancels {
 fn a_cancelled_phase_ends_before_its_second_step() {
     let data = data(3_000, 4);
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
-    for name in ["column-norm", "lev", "reglev", "adappart"] {
+    for name in ["column-norm", "lev", "reglev", "adappart", "greedy-nuclear", "arp"] {
         let observer = Cancels::default();
         let task = Task { observer: &observer, ..Task::new(&gram, 12) };
         let found = run(&*selector(name), &task);

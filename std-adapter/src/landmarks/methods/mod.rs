@@ -3,7 +3,7 @@
 //! A new selector is a file in this folder, with its `mod` and row of the table here, a line in
 //! [`crate::selectors`] and an entry in [`METHODS`]. It is
 //! then available by name in `select`, `fit` and `evaluate`, and listed in their help. The package
-//! `dpp-nystrom-lab` has a list of further methods, of historical interest.
+//! `dpp-nystrom-lab` has a list of further methods, to compare with.
 //!
 //! | method | selects | kernel evaluations | numbers held | source |
 //! | --- | --- | --- | --- | --- |

@@ -13,9 +13,8 @@ mod times;
 mod verdict;
 
 /// The methods that select rows, with which refinement is compared.
-const RIVALS: &str =
-    "uniform lev reglev adapfull adappart kmeans++ kmeans-snapped kdpp-exact kdpp rpcholesky greedy";
-const QUICK: &str = "uniform adapfull kmeans-snapped kdpp rpcholesky";
+const RIVALS: &str = "uniform lev reglev adapfull adappart kmeans++ kmeans-snapped kdpp-exact kdpp rpcholesky arp greedy greedy-nuclear";
+const QUICK: &str = "uniform adapfull kmeans-snapped kdpp rpcholesky greedy-nuclear";
 
 /// Refinement of the trace error, and of the leave-one-out error.
 const OURS: &[&str] = &["refined", "refined-ridge"];
