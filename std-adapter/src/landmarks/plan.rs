@@ -16,7 +16,7 @@ use crate::approximation::{CurvePoint, curve::trace_curve};
 use crate::error::{Cause, Error};
 use crate::landmarks::{
     Refinement, Start, Task, chain::pivoted_rows, chain::select_with, methods::lloyd::ROUNDS,
-    procedure::Procedure, swap_search::WHOLE_ROWS, swap_search::WIDER,
+    procedure::Procedure, swap_search::WHOLE_ROWS,
 };
 use dpp_nystrom_core::Error as CoreError;
 use dpp_nystrom_host::rng::{RngStream, stream};
@@ -48,7 +48,10 @@ const SWEEPS: u64 = 10;
 const FEW: u64 = 2;
 
 /// The number of candidates if the budget allows all sweeps with this many.
-const MANY: usize = 1_000;
+const MANY: usize = 1_500;
+
+/// Multiply-adds of a sweep per pair of candidates and per landmark: two products, and the swaps.
+const PRODUCTS: f64 = 2.5;
 
 /// The minimum number of sampled rows per landmark.
 const LEAST: usize = 20;
@@ -103,8 +106,8 @@ impl Problem {
 
     /// Return the cost of a sweep with this many candidates, without its pass over the rows.
     fn sweep(self, candidates: usize) -> f64 {
-        let pairs = WIDER as f64 * (candidates as f64).powi(2);
-        pairs * (self.d as f64 + ENTRY + 3.0 * self.c as f64)
+        let entry = 0.5 * (self.d as f64 + ENTRY);
+        (candidates as f64).powi(2) * (entry + PRODUCTS * self.c as f64)
     }
 
     /// Return the cost of k-means, its seeds and its nearest rows. A feature costs two: a difference and its
@@ -222,7 +225,7 @@ fn sweeps(problem: Problem, fitting: usize) -> Option<(Refinement, usize)> {
     // Plan few sweeps. The remaining budget pays for their passes and those of the start, on fewer rows.
     let left = problem.operations - FEW as f64 * problem.sweep(usual.sample);
     let measured = (left / (problem.pass(1) * (FEW + 2) as f64)).floor().max(0.0) as usize;
-    let enough = measured >= LEAST * problem.c && measured > WIDER * usual.sample;
+    let enough = measured >= LEAST * problem.c && measured > usual.sample;
     enough.then(|| (Refinement { sweeps: FEW, ..with(measured, usual.sample) }, measured.min(fitting)))
 }
 
@@ -247,7 +250,7 @@ fn without_exchanges(problem: Problem, fitting: usize, pilot: Option<Pilot>, see
 
 #[cfg(test)]
 mod tests {
-    use super::{Pilot, Plan, PlannedMethod, Problem, RATE, SWEEPS, WHOLE_ROWS, pivoted_rows, plan};
+    use super::{MANY, Pilot, Plan, PlannedMethod, Problem, RATE, SWEEPS, WHOLE_ROWS, pivoted_rows, plan};
     use std::time::Duration;
 
     fn problem(rows: usize, c: usize, d: usize, seconds: f64) -> Problem {
@@ -282,7 +285,7 @@ mod tests {
                     assert!(now.2 <= SWEEPS);
                     before = now;
                 }
-                assert_eq!(before, (WHOLE_ROWS, 1_000, SWEEPS), "{rows}");
+                assert_eq!(before, (WHOLE_ROWS, MANY, SWEEPS), "{rows}");
             }
         }
     }

@@ -1,21 +1,20 @@
 //! Swap search: exchanges of landmarks that reduce the trace error.
 //!
-//! A sweep draws m candidates, half of them uniformly and half in proportion to their residuals, and twice as
-//! many rows in the same way, and stores the residuals of all pairs of the two. Each landmark in turn is
-//! removed and replaced by the candidate with the largest reduction of the trace error, estimated by an
-//! importance-weighted sum over the drawn rows. The removed landmark is one of the candidates. After each
+//! A sweep draws m candidates, half of them uniformly and half in proportion to their residuals, and takes
+//! them in random order, in blocks. For each candidate of a block it computes the change of the trace error by
+//! an exchange with each landmark, estimated by an importance-weighted sum over the m candidates and the
+//! landmarks ([`Subset`]). The best exchange of the block is made as long as one reduces the error. After each
 //! sweep the trace error is measured and the best set so far is kept, so the result is never worse than the
 //! start.
 //!
-//! A sweep costs `2m²` kernel entries, `2m² c` multiply-adds for the setup and as many for the exchanges, and
-//! one pass over the rows, `N c²/2`. It stores `2m²` numbers in `f32`, `m (c + d)`, and `2N`. With m = N the
-//! sums are exact, and a sweep is the greedy exchange over all rows. With more than a million rows (or
-//! [`Refinement::rows`]) the error is measured on a sample of that size, drawn once, and candidates are drawn
-//! from this sample.
+//! A sweep costs `m²/2` kernel entries, `2m (m + c) c` multiply-adds, some `6m c` for each exchange, and one
+//! pass over the rows, `N c²/2`. It stores `m²/2 + m (2c + d)` numbers, and `2N`. With m = N the sums are
+//! exact. With more than a million rows (or [`Refinement::rows`]) the error is measured on a sample of that
+//! size, drawn once, and candidates are drawn from this sample.
 //!
-//! The reduction of an exchange is that of the adaptive methods (Deshpande, Rademacher, Vempala and
-//! Wang 2006) with one column held out. Exchanging until no exchange reduces the error is local search, as in
-//! combinatorial column selection (for instance Arai, Maung, Xu and Schweitzer 2016).
+//! The reduction by an added row is that of the adaptive methods (Deshpande, Rademacher, Vempala and Wang
+//! 2006). Exchanging until no exchange reduces the error is local search, as in combinatorial column selection
+//! (for instance Arai, Maung, Xu and Schweitzer 2016).
 
 use crate::approximation::features::push_independent;
 use crate::error::Error;
@@ -23,10 +22,10 @@ use crate::observer::{Observer, go_on};
 use dpp_nystrom_core::{Error as CoreError, Landmarks, Random, Scalar, start};
 use dpp_nystrom_host::heap::{Heap, zeros};
 use dpp_nystrom_host::{
-    simd::subset::Subset,
+    simd::subset::{BLOCK, Subset},
     simd::{InLanes, Lanes},
 };
-use rand::seq::index;
+use rand::seq::{SliceRandom, index};
 use rand_core::Rng;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -36,9 +35,6 @@ mod tests;
 
 /// The default of [`Refinement::rows`].
 pub(crate) const WHOLE_ROWS: usize = 1_000_000;
-
-/// The number of rows drawn per candidate, over which the reduction of an exchange is summed.
-pub(crate) const WIDER: usize = 2;
 
 /// The error that exchanges of landmarks reduce.
 ///
@@ -78,8 +74,7 @@ pub struct Refinement {
     /// The maximum number of sweeps over the landmarks. Sweeps over all rows stop early once none reduces the
     /// error.
     pub sweeps: u64,
-    /// The number m of candidates drawn per sweep. The reduction of an exchange is summed over twice as many
-    /// rows.
+    /// The number m of candidates drawn per sweep. The reduction of an exchange is summed over them.
     pub sample: usize,
     /// Begin no sweep after this time.
     pub budget: Option<Duration>,
@@ -89,7 +84,7 @@ pub struct Refinement {
 
 impl Default for Refinement {
     fn default() -> Self {
-        Self { sweeps: 3, sample: 400, budget: None, rows: WHOLE_ROWS }
+        Self { sweeps: 3, sample: 700, budget: None, rows: WHOLE_ROWS }
     }
 }
 
@@ -172,21 +167,24 @@ pub(crate) fn refine(
     };
     let sample = refinement.sample.min(residuals.len().saturating_sub(c));
     let exact = sample + c >= n;
-    observer.begin("refinement", refinement.sweeps.saturating_mul(c as u64));
+    // About as many blocks as a sweep has.
+    let blocks = sample.div_ceil(BLOCK);
+    observer.begin("refinement", refinement.sweeps.saturating_mul(blocks as u64));
     while outcome.sweeps < refinement.sweeps && outcome.after > 0.0 && sample > 0 {
         if refinement.budget.is_some_and(|budget| begin.elapsed() >= budget) {
             break;
         }
         let drawn = draw(&best, measured, &residuals, sample, random);
-        let mut subset = Subset::new(&lanes, &set, &drawn.rows, &drawn.weights, &drawn.candidates)?;
+        let mut subset = Subset::new(&lanes, &set, &drawn.rows, &drawn.weights)?;
         let mut moved = 0;
-        for _ in 0..c {
-            moved += u64::from(subset.improve());
-            observer.advance(1);
+        for block in 0..subset.blocks() {
+            moved += subset.improve(block);
+            observer.advance(u64::from(block < blocks));
             go_on(observer)?;
         }
+        observer.advance(blocks.saturating_sub(subset.blocks()) as u64);
         outcome.sweeps += 1;
-        outcome.exchanges += moved;
+        outcome.exchanges += moved as u64;
         let mut better = false;
         if moved > 0 {
             let candidate: Vec<usize> = subset.landmarks().collect();
@@ -244,12 +242,9 @@ fn complete(
 struct Drawn {
     rows: Vec<usize>,
     weights: Vec<f64>,
-    /// Indices into `rows`.
-    candidates: Vec<usize>,
 }
 
-/// Draw about `sample` candidates, half of them uniformly and half in proportion to the residuals, and in the
-/// same way [`WIDER`] times as many rows, which include the candidates.
+/// Draw about `sample` rows, half of them uniformly and half in proportion to the residuals, in random order.
 fn draw(
     landmarks: &[usize],
     measured: Option<&[usize]>,
@@ -262,24 +257,23 @@ fn draw(
     let row = |at: usize| measured.map_or(at, |rows| rows[at]);
     let mut taken = landmarks.to_vec();
     taken.sort_unstable();
-    let is_free = |at: usize| taken.binary_search(&row(at)).is_err();
     // Rows are drawn independently, each with the probability min(1, m (1/2N + r/2Σr)) and weighted by its
     // inverse. Rows with large residuals are always drawn.
-    let share = |m: usize, residual: f64| {
-        if m + landmarks.len() >= n { 1.0 } else { m as f64 * (0.5 / n as f64 + 0.5 * residual / total) }
+    let share = |residual: f64| {
+        if sample + landmarks.len() >= n {
+            1.0
+        } else {
+            sample as f64 * (0.5 / n as f64 + 0.5 * residual / total)
+        }
     };
-    let wide = sample.saturating_mul(WIDER);
-    let mut drawn = Drawn { rows: Vec::new(), weights: Vec::new(), candidates: Vec::new() };
+    let mut drawn = Vec::new();
     for (at, &residual) in residuals.iter().enumerate() {
-        let uniform = f64::from_draw(random.next_u32());
-        let probability = share(wide, residual);
-        if uniform < probability && is_free(at) {
-            if uniform < share(sample, residual) {
-                drawn.candidates.push(drawn.rows.len());
-            }
-            drawn.rows.push(row(at));
-            drawn.weights.push(1.0 / probability.min(1.0));
+        let probability = share(residual);
+        if f64::from_draw(random.next_u32()) < probability && taken.binary_search(&row(at)).is_err() {
+            drawn.push((row(at), 1.0 / probability.min(1.0)));
         }
     }
-    drawn
+    drawn.shuffle(random);
+    let (rows, weights) = drawn.into_iter().unzip();
+    Drawn { rows, weights }
 }

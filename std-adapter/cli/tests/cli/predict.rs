@@ -216,8 +216,14 @@ fn exported_bytes_say_what_the_model_says() {
     };
     let (own, exported) = (table("with"), table("with.bin"));
     assert!(own.len() > 50 && own.len() == exported.len());
-    for (own, exported) in own.iter().flatten().zip(exported.iter().flatten()) {
-        assert!((own - exported).abs() <= 1e-3 * own.abs().max(0.1), "{own} {exported}");
+    // The limit of novelty is the distance of a row, which may be on either side of it in single precision.
+    let limit = own.iter().filter(|row| row[3] == 0.0).map(|row| row[2]).fold(0.0, f64::max);
+    for (own, exported) in own.iter().zip(&exported) {
+        let is_at_limit = (own[2] - limit).abs() < 1e-6 * limit;
+        let compared = if is_at_limit { 3 } else { 4 };
+        for (own, exported) in own.iter().zip(exported).take(compared) {
+            assert!((own - exported).abs() <= 1e-3 * own.abs().max(0.1), "{own} {exported}");
+        }
     }
     let novel = own.iter().filter(|row| row[3] == 1.0).count();
     assert!(novel < own.len() / 10, "{novel}");

@@ -1,330 +1,359 @@
-//! Residuals of some candidates against some rows, updated as landmarks are swapped.
+//! Swaps of landmarks for candidates, chosen by a weighted trace error over some rows.
 //!
-//! For `q` candidates and `m` rows, which include the candidates and the landmarks, `R = K - ΦᵀΦ` is stored:
-//! `q m` values. Removing the landmark `i` gives `R + aaᵀ`, with `a` the last feature of all rows when `i` is
-//! ordered last; replacing it by the row `v` gives `R + aaᵀ - bbᵀ`, `b = r_·v / √r_vv`. The reduction of the
-//! weighted trace error `Σ_j w_j r_jv² / r_vv` by all `q` swaps thus costs one pass over `R`; the same pass
-//! applies the previous swap. A landmark that is removed becomes a candidate, in place of the one that
-//! entered.
+//! The `m` rows are the c landmarks and the candidates. Stored are `Φ`, c features of the rows, and a
+//! c × c factor `F` with `Φ = F K_C`, so that `FᵀF = K_CC⁻¹`. The rows of `A = FᵀΦ` are the dual features
+//! `K_CC⁻¹K_C`. Entries that belong to row `j` are stored times `√w_j`, the root of its weight, so that inner
+//! products are weighted sums over the rows.
+//!
+//! A candidate `v` has the residual `e = k_v - Φᵀφ_v`. Adding it to the landmarks lowers the error by
+//! `‖e‖²/e_v`. If landmark `i` is removed after that, the error rises by
+//!
+//! ```text
+//!     ‖A_i - x_i e/e_v‖² / (‖F_i‖² + x_i²/e_v),   x = Fᵀφ_v,
+//! ```
+//!
+//! with `F_i` a column of `F`. So two products, `2 m c` multiply-adds, give the change of the error for every
+//! swap of `v` (FasterPAM evaluates the swaps of k-medoids in the same way: Schubert and Rousseeuw 2021).
+//! Candidates are evaluated in blocks, where these are matrix products. The best swap of a block is made as
+//! long as it lowers the error. It costs some `6 m c`: a Householder reflection of the features turns the
+//! direction that only landmark `i` spans into one of them, `a`, which `b = (e + a_v a)/√(e_v + a_v²)`
+//! replaces. The residuals of the block change by `a aᵀ - b bᵀ`.
 
 use crate::error::Error;
 use crate::heap::zeros;
 use crate::simd::{InLanes, Lanes, kernel::Entries, pivots::Rows};
-use dpp_nystrom_core::Landmarks;
-use faer::{Accum, MatMut, MatRef, Par, linalg::matmul::matmul};
-use pulp::{Arch, Simd, WithSimd};
+use dpp_nystrom_core::{Landmarks, TRIES};
+use faer::linalg::matmul::{dot::inner_prod, matmul};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
+use faer::{Accum, ColRef, Conj, Mat, MatRef, Par};
 use rayon::prelude::*;
 
 #[cfg(test)]
 mod tests;
 
-/// Rows are padded to a multiple of this many values: two vectors of the widest instruction set.
-const WIDE: usize = 32;
+/// Candidates per block: whole blocks of lanes.
+pub const BLOCK: usize = TRIES;
 
-/// Candidates per thread task.
-const TASK: usize = 32;
+/// A swap is made if it lowers the error by more than this part of what its candidate explains.
+const LEAST: f64 = 1e-6;
 
-/// Candidate landmarks, and the rows over which their error reduction is summed.
+/// `‖A_i‖²` is summed anew where an update cancels all but this part of it.
+const CANCELLED: f64 = 1e-3;
+
+/// Landmarks, candidates, and the rows over which the error of swaps is summed.
 #[derive(Clone, Debug)]
 pub struct Subset {
-    arch: Arch,
-    /// Row indices into the ground set, the landmarks first.
+    /// Row indices into the ground set, the first candidates first, then the first landmarks.
     rows: Vec<usize>,
-    /// The number of `rows`, rounded up to a multiple of [`WIDE`].
-    stride: usize,
-    weights: Vec<f32>,
-    /// `R`, one candidate after another; in `f32`, because only sums of squared entries are compared.
-    residuals: Vec<f32>,
-    /// The candidates' positions in `rows`.
-    candidates: Vec<usize>,
-    /// One feature of all rows per landmark, in the order of `places`.
-    features: Vec<Vec<f64>>,
-    /// The landmarks' positions in `rows`.
-    places: Vec<usize>,
+    /// `√w_j`.
+    roots: Vec<f64>,
     /// Kernel diagonals.
     diagonals: Vec<f64>,
-    /// `a`, and the `a` and `b` of the last swap while it is not yet applied to `residuals`.
-    leaving: Vec<f32>,
-    left: Vec<f32>,
-    entered: Vec<f32>,
-    /// Whether a swap is still to be applied.
-    is_pending: bool,
-    drops: Vec<f32>,
-    /// The largest residual that each candidate has had; its rounding error is relative to that.
-    largest: Vec<f32>,
+    /// The landmarks' positions in `rows`.
+    places: Vec<usize>,
+    /// The kernel of the candidates of each block with all from the first of them on: one column each.
+    entries: Vec<Vec<f64>>,
+    /// The kernel of all candidates with each of the first landmarks that has left.
+    left: Vec<Option<Vec<f64>>>,
+    /// `Φ` times `√w_j`, one column per feature.
+    features: Mat<f64>,
+    /// `F`, one column per landmark.
+    factor: Mat<f64>,
+    /// `‖A_i‖²`.
+    energies: Vec<f64>,
+}
+
+/// The candidates of a block that can still be swapped in.
+struct Open {
+    /// Their positions in `rows`.
+    places: Vec<usize>,
+    /// `e` times `√w_j`, one column per candidate.
+    residuals: Mat<f64>,
+    /// `x = Fᵀφ_v`, one column per candidate.
+    duals: Mat<f64>,
+    /// `A_i·e`, one column per candidate.
+    products: Mat<f64>,
+}
+
+/// A swap: the column of an open candidate, the landmark that leaves, and the decrease of the error.
+struct Swap {
+    column: usize,
+    leaving: usize,
+    gain: f64,
 }
 
 impl Subset {
-    /// Build from the landmarks, with weight one, and the rows `others` with their weights; `candidates` are
-    /// positions in `others`.
+    /// Build from the landmarks, with weight one, and the candidates `others` with their weights. `q²/2` kernel
+    /// entries for q candidates, `8 q (q + c)` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
     pub fn new(
         lanes: &Lanes<f64>,
         landmarks: &Landmarks<'_, f64, impl InLanes<f64>>,
         others: &[usize],
         weights: &[f64],
-        candidates: &[usize],
     ) -> Result<Self, Error> {
         let ground = landmarks.ground();
         let c = landmarks.len();
-        let rows = [landmarks.members(), others].concat();
-        let count = rows.len();
-        let stride = count.next_multiple_of(WIDE);
-        let candidates: Vec<usize> = candidates.iter().map(|at| c + at).collect();
-        let chosen: Vec<usize> = candidates.iter().map(|&at| rows[at]).collect();
+        let rows = [others, landmarks.members()].concat();
+        let (q, count) = (others.len(), rows.len());
         let mut in_lanes = Rows::new(ground, count, |at| rows[at], c)?;
         lanes.pass(&mut in_lanes, landmarks, 0);
-        let mut flat = zeros(count * c, 0.0)?;
-        for (at, row) in flat.chunks_exact_mut(c.max(1)).enumerate() {
-            for (k, feature) in row.iter_mut().enumerate() {
-                *feature = in_lanes.substitution(at, k);
+        let mut roots = zeros(count, 1.0)?;
+        roots.iter_mut().zip(weights).for_each(|(root, weight)| *root = weight.sqrt());
+        let mut features = Mat::zeros(count, c);
+        for (k, feature) in features.as_mut().col_iter_mut().enumerate() {
+            for (at, (entry, root)) in feature.iter_mut().zip(&roots).enumerate() {
+                *entry = root * in_lanes.substitution(at, k);
             }
         }
-        let phi = MatRef::from_row_major_slice(&flat, count, c);
-        let mut residuals = zeros(chosen.len() * stride, 0.0_f32)?;
-        residuals
-            .par_chunks_mut(TASK * stride)
-            .zip(chosen.par_chunks(TASK).zip(candidates.par_chunks(TASK)))
-            .try_for_each(|(residuals, (chosen, at))| {
-                let mut entries = zeros(chosen.len() * count, 0.0)?;
-                let all =
-                    Entries { ground, rows: chosen, count, values: in_lanes.values(), entries: &mut entries };
-                lanes.arch.dispatch(all);
-                let own: Vec<f64> =
-                    at.iter().flat_map(|&at| flat[at * c..(at + 1) * c].iter().copied()).collect();
-                let own = MatRef::from_row_major_slice(&own, chosen.len(), c);
-                let out = MatMut::from_row_major_slice_mut(&mut entries, chosen.len(), count);
-                matmul(out, Accum::Add, own, phi.transpose(), -1.0, Par::Seq);
-                for (to, from) in residuals.chunks_exact_mut(stride).zip(entries.chunks_exact(count)) {
-                    for (to, &from) in to.iter_mut().zip(from) {
-                        *to = from as f32;
-                    }
-                }
-                Ok::<(), Error>(())
-            })?;
-        let features = (0..c).map(|k| (0..count).map(|at| flat[at * c + k]).collect()).collect();
-        let mut all = zeros(stride, 0.0_f32)?;
-        all[..c].fill(1.0);
-        for (to, &weight) in all[c..].iter_mut().zip(weights) {
-            *to = weight as f32;
-        }
-        let diagonals = rows.iter().map(|&row| ground.diagonal(row)).collect();
-        let empty = || zeros(stride, 0.0_f32);
-        Ok(Self {
-            arch: lanes.arch,
+        let mut factor = Mat::identity(c, c);
+        let lower = landmarks.factor();
+        let lower = Mat::from_fn(c, c, |i, j| if j <= i { lower.row(i)[j] } else { 0.0 });
+        solve_lower(lower.as_ref(), factor.as_mut(), Par::Seq);
+        // A pair of candidates is evaluated in the block of the first.
+        let blocks = others.par_chunks(BLOCK).enumerate().map(|(block, own)| {
+            let (first, values) = (block * BLOCK, &in_lanes.values()[block * BLOCK * ground.width()..]);
+            let mut entries = zeros((q - first) * own.len(), 0.0)?;
+            lanes.arch.dispatch(Entries {
+                ground,
+                rows: own,
+                count: q - first,
+                values,
+                entries: &mut entries,
+            });
+            Ok(entries)
+        });
+        let mut subset = Self {
+            entries: blocks.collect::<Result<_, Error>>()?,
+            left: vec![None; c],
+            diagonals: rows.iter().map(|&row| ground.diagonal(row)).collect(),
+            places: (q..count).collect(),
+            energies: Vec::new(),
             rows,
-            stride,
-            weights: all,
-            residuals,
-            drops: zeros(candidates.len(), 0.0_f32)?,
-            largest: zeros(candidates.len(), 0.0_f32)?,
-            candidates,
+            roots,
             features,
-            places: (0..c).collect(),
-            diagonals,
-            leaving: empty()?,
-            left: empty()?,
-            entered: empty()?,
-            is_pending: false,
-        })
+            factor,
+        };
+        subset.energies = (0..c).map(|i| subset.energy(i)).collect();
+        Ok(subset)
     }
 
-    /// Return the landmarks in the order in which they are considered for removal.
+    /// Return the landmarks.
     pub fn landmarks(&self) -> impl Iterator<Item = usize> {
         self.places.iter().map(|&place| self.rows[place])
     }
 
-    /// Replace the longest-standing landmark by the candidate that lowers the weighted trace error most; the
-    /// landmark itself competes. Return whether it was replaced.
-    pub fn improve(&mut self) -> bool {
-        let c = self.places.len();
-        self.open();
-        self.update_drops();
-        for candidate in 0..self.candidates.len() {
-            self.largest[candidate] = self.largest[candidate].max(self.residual(candidate));
+    /// Return the number of blocks of candidates.
+    pub fn blocks(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Swap landmarks for candidates of a block as long as that lowers the weighted error, the best swap
+    /// first, and return the number of swaps.
+    pub fn improve(&mut self, block: usize) -> usize {
+        let mut open = self.open(block);
+        let mut swaps = 0;
+        while let Some(swap) = self.best(&open) {
+            self.make(&mut open, &swap);
+            swaps += 1;
         }
-        let mut best = (None, self.drop_of_present());
-        for candidate in 0..self.candidates.len() {
-            let drop = self.drop_of(candidate);
-            if drop > best.1 * (1.0 + 1e-6) {
-                best = (Some(candidate), drop);
+        swaps
+    }
+
+    /// Compute the residuals of the candidates of a block that are no landmarks, and their products with the
+    /// dual features.
+    fn open(&self, block: usize) -> Open {
+        let (count, c) = self.features.shape();
+        let (q, first) = (count - c, block * BLOCK);
+        let places: Vec<usize> =
+            (first..q.min(first + BLOCK)).filter(|at| !self.places.contains(at)).collect();
+        let mut own = Mat::zeros(c, places.len());
+        for (mut own, &place) in own.as_mut().col_iter_mut().zip(&places) {
+            own.copy_from((1.0 / self.roots[place]) * self.features.row(place).transpose());
+        }
+        let mut residuals = Mat::zeros(count, places.len());
+        for (column, &place) in places.iter().enumerate() {
+            self.kernel(block, place, residuals.col_as_slice_mut(column));
+        }
+        matmul(residuals.as_mut(), Accum::Add, &self.features, &own, -1.0, Par::Seq);
+        for at in (0..c).filter(|&at| self.left[at].is_none()) {
+            residuals.row_mut(q + at).fill(0.0);
+        }
+        let projected = product(self.features.transpose(), residuals.as_ref());
+        let duals = product(self.factor.transpose(), own.as_ref());
+        let products = product(self.factor.transpose(), projected.as_ref());
+        Open { places, residuals, duals, products }
+    }
+
+    /// Write the kernel of all rows with a candidate of a block, times the roots of their weights; nothing for
+    /// the first landmarks that are still landmarks.
+    fn kernel(&self, block: usize, place: usize, column: &mut [f64]) {
+        let q = self.rows.len() - self.places.len();
+        let (candidates, landmarks) = column.split_at_mut(q);
+        let (before, from) = candidates.split_at_mut(block * BLOCK);
+        for (earlier, tile) in before.chunks_exact_mut(BLOCK).enumerate() {
+            let (height, at) = (q - earlier * BLOCK, place - earlier * BLOCK);
+            tile.iter_mut()
+                .enumerate()
+                .for_each(|(k, entry)| *entry = self.entries[earlier][k * height + at]);
+        }
+        let own = place - block * BLOCK;
+        from.copy_from_slice(&self.entries[block][own * from.len()..(own + 1) * from.len()]);
+        candidates.iter_mut().zip(&self.roots).for_each(|(entry, root)| *entry *= root);
+        for (entry, left) in landmarks.iter_mut().zip(&self.left) {
+            *entry = left.as_ref().map_or(0.0, |left| left[place]);
+        }
+    }
+
+    /// Return the swap of an open candidate that lowers the error most, if one does.
+    fn best(&self, open: &Open) -> Option<Swap> {
+        let sizes: Vec<f64> = self.factor.col_iter().map(|column| column.squared_norm_l2()).collect();
+        let mut best: Option<Swap> = None;
+        for (column, &place) in open.places.iter().enumerate() {
+            let residuals = open.residuals.col(column);
+            let (residual, squares) = (residuals[place] / self.roots[place], residuals.squared_norm_l2());
+            let explained = self.explained(place, residual, squares);
+            if !(explained > 0.0) {
+                continue;
             }
-        }
-        let Some(candidate) = best.0 else { return false };
-        let (present, place) = (self.places[c - 1], self.candidates[candidate]);
-        let a = self.leaving[place];
-        let own = &mut self.residuals[candidate * self.stride..(candidate + 1) * self.stride];
-        let scale = 1.0 / (own[place] + a * a).sqrt();
-        for ((entry, residual), &leaving) in self.entered.iter_mut().zip(own).zip(&self.leaving) {
-            *entry = (*residual + a * leaving) * scale;
-            // This row of `R` now belongs to the removed landmark, whose residual was zero.
-            *residual = 0.0;
-        }
-        self.left.copy_from_slice(&self.leaving);
-        self.is_pending = true;
-        for (feature, &entered) in self.features[c - 1].iter_mut().zip(&self.entered) {
-            *feature = f64::from(entered);
-        }
-        self.places[c - 1] = place;
-        self.candidates[candidate] = present;
-        self.largest[candidate] = self.leaving[present] * self.leaving[present];
-        true
-    }
-
-    /// Apply the pending swap, and sum `w_j (r_jv + a_j a_v)²` for every candidate `v`.
-    fn update_drops(&mut self) {
-        let Self { arch, stride, weights, residuals, candidates, leaving, left, entered, drops, .. } = self;
-        let (arch, stride, weights, leaving) = (*arch, *stride, &**weights, &**leaving);
-        let pending = self.is_pending.then_some((&**left, &**entered));
-        residuals
-            .par_chunks_mut(TASK * stride)
-            .zip(candidates.par_chunks(TASK))
-            .zip(drops.par_chunks_mut(TASK))
-            .for_each(|((residuals, candidates), drops)| {
-                arch.dispatch(UpdateDrops {
-                    stride,
-                    residuals,
-                    weights,
-                    candidates,
-                    leaving,
-                    pending,
-                    drops,
-                });
-            });
-        self.is_pending = false;
-    }
-
-    /// Return the error reduction of putting the removed landmark back: everything its feature explains.
-    fn drop_of_present(&self) -> f32 {
-        let (weights, _) = self.weights.as_chunks::<WIDE>();
-        let (leaving, _) = self.leaving.as_chunks::<WIDE>();
-        let mut sums = [0.0_f32; WIDE];
-        for (weights, leaving) in weights.iter().zip(leaving) {
-            for lane in 0..WIDE {
-                sums[lane] += weights[lane] * leaving[lane] * leaving[lane];
-            }
-        }
-        let present = self.places[self.places.len() - 1];
-        let a = self.leaving[present];
-        sums.iter().sum::<f32>() - (self.weights[present] - 1.0) * a * a
-    }
-
-    /// Return a candidate's residual given the landmarks other than the removed one.
-    fn residual(&self, candidate: usize) -> f32 {
-        let at = self.candidates[candidate];
-        self.residuals[candidate * self.stride + at] + self.leaving[at] * self.leaving[at]
-    }
-
-    /// Return a candidate's error reduction, with its own weight counted as one: a weighted row stands for
-    /// rows that were left out, but a landmark covers only itself exactly.
-    fn drop_of(&self, candidate: usize) -> f32 {
-        let at = self.candidates[candidate];
-        let residual = self.residual(candidate);
-        // Residuals at the level of rounding: of the diagonal in `f64`, and of its earlier values in `f32`.
-        let floor = 16.0 * self.places.len() as f64 * f64::EPSILON * self.diagonals[at];
-        let rounding = 64.0 * f32::EPSILON * self.largest[candidate];
-        if !(f64::from(residual) > floor && residual > rounding) {
-            return 0.0;
-        }
-        self.drops[candidate] / residual - (self.weights[at] - 1.0) * residual
-    }
-
-    /// Rotate the features so that those of the first landmark come last, and remove them.
-    fn open(&mut self) {
-        let c = self.places.len();
-        let mut carried = self.features.remove(0);
-        self.places.rotate_left(1);
-        for k in 0..c - 1 {
-            let place = self.places[k];
-            let (x, y) = (self.features[k][place], carried[place]);
-            let r = x.hypot(y);
-            if r > 0.0 {
-                let rotation =
-                    PlaneRotation { cos: x / r, sin: y / r, one: &mut self.features[k], other: &mut carried };
-                self.arch.dispatch(rotation);
-            }
-        }
-        for (to, &from) in self.leaving.iter_mut().zip(&carried) {
-            *to = from as f32;
-        }
-        self.features.push(carried);
-    }
-}
-
-/// One pass over some candidates' rows of `R`, which applies a pending swap.
-struct UpdateDrops<'e> {
-    stride: usize,
-    residuals: &'e mut [f32],
-    weights: &'e [f32],
-    candidates: &'e [usize],
-    leaving: &'e [f32],
-    /// `a` and `b` of the pending swap.
-    pending: Option<(&'e [f32], &'e [f32])>,
-    drops: &'e mut [f32],
-}
-
-impl WithSimd for UpdateDrops<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { stride, residuals, weights, candidates, leaving, pending, drops } = self;
-        let splat = |value: f32| simd.splat_f32s(value);
-        // Two independent accumulators, to hide latency.
-        let pairs = |values| S::as_simd_f32s(values).0.as_chunks::<2>().0;
-        let (weights, all) = (pairs(weights), pairs(leaving));
-        let weighed = |sum, weight, entry| simd.mul_add_e_f32s(simd.mul_f32s(weight, entry), entry, sum);
-        let total = |[one, other]: [S::f32s; 2]| simd.reduce_sum_f32s(simd.add_f32s(one, other));
-        let rows = residuals.chunks_exact_mut(stride).zip(drops).zip(candidates);
-        let Some((left, entered)) = pending else {
-            for ((row, drop), &at) in rows {
-                let own = splat(leaving[at]);
-                let mut sums = [splat(0.0); 2];
-                for ((residuals, leaving), weights) in pairs(row).iter().zip(all).zip(weights) {
-                    for i in 0..2 {
-                        let entry = simd.mul_add_e_f32s(own, leaving[i], residuals[i]);
-                        sums[i] = weighed(sums[i], weights[i], entry);
-                    }
+            let (duals, products) = (open.duals.col(column), open.products.col(column));
+            for (i, &landmark) in self.places.iter().enumerate() {
+                let x = duals[i] / residual;
+                let lost = self.energies[i] - 2.0 * x * products[i] + x * x * squares;
+                // The landmark counts once, whatever its weight: see `explained`.
+                let lost = lost - (self.roots[landmark].powi(2) - 1.0);
+                let gain = explained - lost / (sizes[i] + x * x * residual);
+                if gain > best.as_ref().map_or(LEAST * explained, |best| best.gain) {
+                    best = Some(Swap { column, leaving: i, gain });
                 }
-                *drop = total(sums);
             }
-            return;
+        }
+        best
+    }
+
+    /// Return the error that a candidate of residual `e_v` and `‖e‖²` explains, with its own weight counted as
+    /// one: a weighted row stands for rows that were left out, but a landmark covers only itself exactly.
+    /// Nothing is explained if the residual is at the level of rounding.
+    fn explained(&self, place: usize, residual: f64, squares: f64) -> f64 {
+        let floor = 16.0 * self.places.len() as f64 * f64::EPSILON * self.diagonals[place];
+        if residual > floor { squares / residual - (self.roots[place].powi(2) - 1.0) * residual } else { 0.0 }
+    }
+
+    /// Make a swap.
+    fn make(&mut self, open: &mut Open, swap: &Swap) {
+        let Swap { column, leaving: i, .. } = *swap;
+        let (count, c) = self.features.shape();
+        let (place, present) = (open.places[column], self.places[i]);
+        if let Some(at) = present.checked_sub(count - c) {
+            // A landmark's column of K is a combination of the features.
+            let kernel = &self.features * self.features.row(present).transpose();
+            self.left[at] =
+                Some(kernel.iter().zip(&self.roots[..count - c]).map(|(k, root)| k / root).collect());
+        }
+        let k = self.turn(i);
+        let e = open.residuals.col(column);
+        let root = self.roots[place];
+        let mut two = Mat::zeros(count, 2);
+        let (mut a, mut b) = two.two_cols_mut(0, 1);
+        a.copy_from(self.features.col(k));
+        let own = a[place] / root;
+        let scale = 1.0 / (e[place] / root + own * own).sqrt();
+        b.copy_from(scale * (e + own * a.as_ref()));
+        // The dual features change by -g aᵀ + f bᵀ.
+        let g = self.factor.row(k).transpose().to_owned();
+        let mut rest = (1.0 / root) * self.features.row(place).transpose();
+        rest[k] = 0.0;
+        let mut f = -scale * (self.factor.transpose() * rest);
+        f[i] = scale;
+        let both = Mat::from_fn(c, 2, |j, side| if side == 0 { -g[j] } else { f[j] });
+        let with = self.factor.transpose() * (self.features.transpose() * &two);
+        let (aa, ab, bb) =
+            (two.col(0).squared_norm_l2(), dot(two.col(0), two.col(1)), two.col(1).squared_norm_l2());
+
+        self.features.col_mut(k).copy_from(two.col(1));
+        self.factor.row_mut(k).copy_from(f.transpose());
+        self.places[i] = place;
+        for j in 0..c {
+            let by_a = g[j] * (g[j] * aa - 2.0 * with[(j, 0)]);
+            let by_b = f[j] * (f[j] * bb + 2.0 * with[(j, 1)]);
+            let updated = self.energies[j] + by_a + by_b - 2.0 * g[j] * f[j] * ab;
+            let is_exact = j != i && updated > CANCELLED * self.energies[j];
+            self.energies[j] = if is_exact { updated } else { self.energy(j) };
+        }
+        open.remove(column);
+        let own = Mat::from_fn(2, open.places.len(), |side, column| {
+            let place = open.places[column];
+            two[(place, side)] / self.roots[place]
+        });
+        let signed =
+            Mat::from_fn(
+                2,
+                own.ncols(),
+                |side, column| if side == 0 { own[(0, column)] } else { -own[(1, column)] },
+            );
+        let add = |to: &mut Mat<f64>, x: MatRef<'_, f64>, y: &Mat<f64>| {
+            matmul(to.as_mut(), Accum::Add, x, y, 1.0, Par::Seq);
         };
-        let (out, come) = (pairs(left), pairs(entered));
-        for ((row, drop), &at) in rows {
-            let (own, a, b) = (splat(leaving[at]), splat(left[at]), splat(-entered[at]));
-            let mut sums = [splat(0.0); 2];
-            let row = S::as_mut_simd_f32s(row).0.as_chunks_mut::<2>().0;
-            for ((((residuals, leaving), weights), left), entered) in
-                row.iter_mut().zip(all).zip(weights).zip(out).zip(come)
-            {
-                for i in 0..2 {
-                    residuals[i] = simd.mul_add_e_f32s(a, left[i], residuals[i]);
-                    residuals[i] = simd.mul_add_e_f32s(b, entered[i], residuals[i]);
-                    let entry = simd.mul_add_e_f32s(own, leaving[i], residuals[i]);
-                    sums[i] = weighed(sums[i], weights[i], entry);
-                }
-            }
-            *drop = total(sums);
+        add(&mut open.residuals, two.as_ref(), &signed);
+        let with_residuals = product(two.transpose(), open.residuals.as_ref());
+        add(&mut open.products, with.as_ref(), &signed);
+        add(&mut open.products, both.as_ref(), &with_residuals);
+        add(&mut open.duals, both.as_ref(), &own);
+    }
+
+    /// Reflect the features so that one of them, whose index is returned, is the only one to which landmark
+    /// `i` contributes.
+    fn turn(&mut self, i: usize) -> usize {
+        let mut direction = self.factor.col(i).to_owned();
+        direction *= 1.0 / direction.norm_l2();
+        let largest =
+            |best: usize, k: usize| if direction[k].abs() > direction[best].abs() { k } else { best };
+        let k = (0..direction.nrows()).fold(0, largest);
+        // H = I - u uᵀ/|u_k| takes the direction to -sign(u_k) e_k; u = direction + sign(u_k) e_k.
+        direction[k] += 1.0_f64.copysign(direction[k]);
+        let (u, share) = (direction.as_mat(), -1.0 / direction[k].abs());
+        let along = product(self.features.as_ref(), u);
+        matmul(self.features.as_mut(), Accum::Add, &along, u.transpose(), share, Par::Seq);
+        let along = product(u.transpose(), self.factor.as_ref());
+        matmul(self.factor.as_mut(), Accum::Add, u, &along, share, Par::Seq);
+        // The rest of the landmark's column is zero but for rounding.
+        for row in (0..direction.nrows()).filter(|&row| row != k) {
+            self.factor[(row, i)] = 0.0;
         }
+        k
+    }
+
+    /// Return `‖A_i‖²`.
+    fn energy(&self, i: usize) -> f64 {
+        (&self.features * self.factor.col(i)).squared_norm_l2()
     }
 }
 
-/// A plane rotation of two features of all rows.
-struct PlaneRotation<'e> {
-    cos: f64,
-    sin: f64,
-    one: &'e mut [f64],
-    other: &'e mut [f64],
+/// Return `A B`.
+fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut product = Mat::zeros(a.nrows(), b.ncols());
+    matmul(product.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+    product
 }
 
-impl WithSimd for PlaneRotation<'_> {
-    type Output = ();
+/// Return `xᵀy`.
+fn dot(x: ColRef<'_, f64>, y: ColRef<'_, f64>) -> f64 {
+    inner_prod(x.transpose(), Conj::No, y, Conj::No)
+}
 
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { cos, sin, one, other } = self;
-        for (one, other) in one.iter_mut().zip(other) {
-            (*one, *other) = (cos * *one + sin * *other, cos * *other - sin * *one);
+impl Open {
+    /// Remove a candidate; the last one takes its column.
+    fn remove(&mut self, column: usize) {
+        let last = self.places.len() - 1;
+        self.places.swap_remove(column);
+        for matrix in [&mut self.residuals, &mut self.duals, &mut self.products] {
+            if column < last {
+                let (mut left, right) = matrix.as_mut().split_at_col_mut(last);
+                left.as_mut().col_mut(column).copy_from(right.col(0));
+            }
+            matrix.truncate(matrix.nrows(), last);
         }
     }
 }

@@ -30,7 +30,7 @@ impl Refined {
         self
     }
 
-    /// Draw this many candidates per sweep. Default: 400.
+    /// Draw this many candidates per sweep. Default: 700.
     pub fn sample(mut self, candidates: usize) -> Self {
         self.refinement.sample = candidates;
         self
