@@ -15,8 +15,8 @@ use std::{fmt, sync::Arc, time::Instant};
 
 /// A method of selecting landmarks.
 ///
-/// [`Task::draw`] has an example. The package `dpp-nystrom-lab` has eleven selectors that use nothing but what
-/// is public here.
+/// [`Task::draw`] has an example. The package `dpp-nystrom-lab` has eleven selectors that use nothing but
+/// what is public here.
 ///
 /// ```
 /// use dpp_nystrom::landmarks::{Selection, Selector, Task};

@@ -1,11 +1,11 @@
 //! Swap search: exchanges of landmarks that reduce the trace error.
 //!
 //! A sweep draws m candidates, half of them uniformly and half in proportion to their residuals, and takes
-//! them in random order, in blocks. For each candidate of a block it computes the change of the trace error by
-//! an exchange with each landmark, estimated by an importance-weighted sum over the m candidates and the
-//! landmarks ([`Subset`]). The best exchange of the block is made as long as one reduces the error. After each
-//! sweep the trace error is measured and the best set so far is kept, so the result is never worse than the
-//! start.
+//! them in random order, in blocks. For each candidate of a block it computes the change of the trace error
+//! by an exchange with each landmark, estimated by an importance-weighted sum over the m candidates and the
+//! landmarks ([`Subset`]). The best exchange of the block is made as long as one reduces the error. After
+//! each sweep the trace error is measured and the best set so far is kept, so the result is never worse than
+//! the start.
 //!
 //! A sweep costs `m²/2` kernel entries, `2m (m + c) c` multiply-adds, some `6m c` for each exchange, and one
 //! pass over the rows, `N c²/2`. It stores `m²/2 + m (2c + d)` numbers, and `2N`. With m = N the sums are
@@ -13,8 +13,8 @@
 //! size, drawn once, and candidates are drawn from this sample.
 //!
 //! The reduction by an added row is that of the adaptive methods (Deshpande, Rademacher, Vempala and Wang
-//! 2006). Exchanging until no exchange reduces the error is local search, as in combinatorial column selection
-//! (for instance Arai, Maung, Xu and Schweitzer 2016).
+//! 2006). Exchanging until no exchange reduces the error is local search, as in combinatorial column
+//! selection (for instance Arai, Maung, Xu and Schweitzer 2016).
 
 use crate::approximation::features::push_independent;
 use crate::error::Error;

@@ -83,8 +83,8 @@ struct Swap {
 }
 
 impl Subset {
-    /// Build from the landmarks, with weight one, and the candidates `others` with their weights. `q²/2` kernel
-    /// entries for q candidates, `8 q (q + c)` bytes.
+    /// Build from the landmarks, with weight one, and the candidates `others` with their weights. `q²/2`
+    /// kernel entries for q candidates, `4 q² + 8 q c` bytes.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -187,8 +187,8 @@ impl Subset {
         Open { places, residuals, duals, products }
     }
 
-    /// Write the kernel of all rows with a candidate of a block, times the roots of their weights; nothing for
-    /// the first landmarks that are still landmarks.
+    /// Write the kernel of all rows with a candidate of a block, times the roots of their weights; nothing
+    /// for the first landmarks that are still landmarks.
     fn kernel(&self, block: usize, place: usize, column: &mut [f64]) {
         let q = self.rows.len() - self.places.len();
         let (candidates, landmarks) = column.split_at_mut(q);
@@ -233,8 +233,8 @@ impl Subset {
         best
     }
 
-    /// Return the error that a candidate of residual `e_v` and `‖e‖²` explains, with its own weight counted as
-    /// one: a weighted row stands for rows that were left out, but a landmark covers only itself exactly.
+    /// Return the error that a candidate of residual `e_v` and `‖e‖²` explains, with its own weight counted
+    /// as one: a weighted row stands for rows that were left out, but a landmark covers only itself exactly.
     /// Nothing is explained if the residual is at the level of rounding.
     fn explained(&self, place: usize, residual: f64, squares: f64) -> f64 {
         let floor = 16.0 * self.places.len() as f64 * f64::EPSILON * self.diagonals[place];

@@ -10,8 +10,8 @@ use super::scores::leading;
 use dpp_nystrom::Error;
 use dpp_nystrom::landmarks::{Selection, Selector, Task};
 
-/// Select rows by adaptive randomised pivoting on the `c` leading eigenvectors (Cortinovis and Kressner 2024).
-/// `N²` kernel evaluations, `O(N³)` operations, `2 N²` numbers.
+/// Select rows by adaptive randomised pivoting on the `c` leading eigenvectors (Cortinovis and Kressner
+/// 2024). `N²` kernel evaluations, `O(N³)` operations, `2 N²` numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arp;
 
