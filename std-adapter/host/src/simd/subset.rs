@@ -136,7 +136,11 @@ impl Subset {
             features,
             factor,
         };
-        subset.energies = (0..c).map(|i| subset.energy(i)).collect();
+        for first in (0..c).step_by(BLOCK) {
+            let some = subset.factor.subcols(first, BLOCK.min(c - first));
+            let duals = product(subset.features.as_ref(), some);
+            subset.energies.extend(duals.col_iter().map(|dual| dual.squared_norm_l2()));
+        }
         Ok(subset)
     }
 
@@ -287,12 +291,8 @@ impl Subset {
             let place = open.places[column];
             two[(place, side)] / self.roots[place]
         });
-        let signed =
-            Mat::from_fn(
-                2,
-                own.ncols(),
-                |side, column| if side == 0 { own[(0, column)] } else { -own[(1, column)] },
-            );
+        let sign = [1.0, -1.0];
+        let signed = Mat::from_fn(2, own.ncols(), |side, column| sign[side] * own[(side, column)]);
         let add = |to: &mut Mat<f64>, x: MatRef<'_, f64>, y: &Mat<f64>| {
             matmul(to.as_mut(), Accum::Add, x, y, 1.0, Par::Seq);
         };
