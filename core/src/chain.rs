@@ -62,7 +62,7 @@ impl Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Step {
-    /// A lazy step, or no swap is possible: no landmark, or no other row.
+    /// A lazy step, or no swap is possible: no landmark that may leave, or no other row.
     Held,
     /// The proposed swap was rejected.
     Rejected,
@@ -143,11 +143,13 @@ impl Progress {
 pub struct ChainState<'a, T, G: ?Sized> {
     pub(crate) landmarks: Landmarks<'a, T, G>,
     pub(crate) progress: Progress,
+    /// The number of landmarks, from the first on, that are never exchanged.
+    pub(crate) kept: usize,
 }
 
 impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> ChainState<'a, T, G> {
     pub(crate) fn new(landmarks: Landmarks<'a, T, G>) -> Self {
-        Self { landmarks, progress: Progress::default() }
+        Self { landmarks, progress: Progress::default(), kept: 0 }
     }
 
     pub(crate) fn resume(
@@ -157,7 +159,7 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> ChainState<'a, T, G> {
         progress: Progress,
     ) -> Result<Self, Error> {
         progress.check()?;
-        Ok(Self { landmarks: Landmarks::resume(ground, count, memory)?, progress })
+        Ok(Self { landmarks: Landmarks::resume(ground, count, memory)?, progress, kept: 0 })
     }
 
     /// Return the current landmarks.
@@ -173,6 +175,11 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> ChainState<'a, T, G> {
     /// Return the counters.
     pub fn progress(&self) -> Progress {
         self.progress
+    }
+
+    /// Return the number of landmarks that may be exchanged.
+    pub(crate) fn exchangeable(&self) -> usize {
+        self.landmarks.len().saturating_sub(self.kept)
     }
 }
 
@@ -213,7 +220,8 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Chain<'a, T, G> {
         Self { state: ChainState::new(landmarks), rule }
     }
 
-    /// Continue the chain of `count` landmarks whose state `memory` still holds.
+    /// Continue the chain of `count` landmarks whose state `memory` still holds. Those to be kept must be set
+    /// again.
     ///
     /// # Errors
     /// Those of [`Landmarks::resume`], and [`Error::ForeignState`] for counters that no chain can have.
@@ -225,6 +233,27 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Chain<'a, T, G> {
         progress: Progress,
     ) -> Result<Self, Error> {
         Ok(Self { state: ChainState::resume(ground, count, memory, progress)?, rule })
+    }
+
+    /// Keep the first `count` landmarks: only the others are exchanged. The stationary law is that of the
+    /// c-DPP given that it contains them, `Pr(C) ∝ det K_CC` over the sets that do.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Chain, Landmarks, Matrix, Random, Rule, Workspace, start};
+    ///
+    /// let matrix = Matrix::new(&[2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0])?;
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// start::given(&mut landmarks, &[1])?; // must remain
+    /// start::uniform(&mut landmarks, 2, &mut Random::seeded(7))?;
+    /// let mut chain = Chain::new(landmarks, Rule::METROPOLIS).keeping(1);
+    /// chain.run(100, &mut Random::seeded(7))?;
+    /// assert_eq!(chain.landmarks().members()[0], 1);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
+    pub fn keeping(mut self, count: usize) -> Self {
+        self.state.kept = count;
+        self
     }
 
     /// Run one step. It draws one number for laziness, if the rule is lazy, and one each for the slot, the
@@ -246,15 +275,15 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> Chain<'a, T, G> {
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
     pub fn step<R: Rng + ?Sized>(&mut self, random: &mut R) -> Result<Step, Error> {
-        let ChainState { landmarks, progress } = &mut self.state;
-        let count = landmarks.len();
-        let outside = landmarks.ground().len() - count;
+        let count = self.state.exchangeable();
+        let ChainState { landmarks, progress, kept } = &mut self.state;
+        let outside = landmarks.ground().len() - landmarks.len();
         // The high bit: in many small generators the low ones are the weakest.
         if count == 0 || outside == 0 || (self.rule.lazy && random.next_u32() >> 31 == 0) {
             progress.steps += 1;
             return Ok(Step::Held);
         }
-        let slot = below(random, count);
+        let slot = *kept + below(random, count);
         let entering = landmarks.outside(below(random, outside));
         let uniform = T::from_draw(random.next_u32());
         let swap = landmarks.swap(slot, entering)?;

@@ -79,6 +79,11 @@ pub enum Error {
         /// The index of the pivot, from 0.
         pivot: usize,
     },
+    /// A quality that is negative or not finite.
+    Quality {
+        /// The row.
+        row: usize,
+    },
     /// Fewer independent rows than landmarks requested.
     RankDeficient {
         /// The numerical rank found.
@@ -238,6 +243,7 @@ impl fmt::Display for Error {
             Self::NotPositive { pivot } => {
                 write!(f, "not positive definite at pivot {pivot}, which depends on those before it")
             }
+            Self::Quality { row } => write!(f, "row {row}: expected a finite quality of at least 0"),
             Self::RankDeficient { rank, landmarks } => write!(
                 f,
                 "only {rank} rows are independent under this kernel, {landmarks} landmarks asked for"

@@ -400,6 +400,91 @@ impl<T: Scalar> GroundSet<T> for Matrix<'_, T> {
     }
 }
 
+/// A ground set whose rows have a quality: `L = diag(q) K diag(q)`.
+///
+/// Its c-DPP selects rows that are good and diverse, `Pr(C) ∝ Π q_i² · det K_CC`: the decomposition of
+/// Kulesza and Taskar (2012). A row of quality zero is never selected, which excludes it.
+///
+/// ```
+/// use dpp_nystrom_core::{Acceptance, Landmarks, Points, Random, SlotChain, WithQuality, Workspace};
+/// use dpp_nystrom_core::{kernel::Gaussian, start};
+///
+/// let readings = [20.0, 20.1, 21.0, 23.0, 23.1, 26.0];
+/// let battery = [0.9, 0.2, 0.8, 0.0, 0.9, 0.7]; // the fourth sensor is off
+/// let points = Points::new(&readings, 1, Gaussian::new(1.0)?)?;
+/// let sensors = WithQuality::new(&points, &battery)?;
+/// let (mut memory, mut random) = (Workspace::<f64, 3>::new(), Random::seeded(7));
+/// let mut landmarks = Landmarks::new(&sensors, memory.lend())?;
+/// start::uniform(&mut landmarks, 3, &mut random)?;
+/// let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis);
+/// chain.run(1_000, &mut random)?;
+/// assert!(!chain.landmarks().contains(3));
+/// # Ok::<(), dpp_nystrom_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct WithQuality<'a, T, G: ?Sized> {
+    ground: &'a G,
+    quality: &'a [T],
+}
+
+impl<'a, T: Scalar, G: GroundSet<T> + ?Sized> WithQuality<'a, T, G> {
+    /// Give each row of a ground set a quality: any unit, since only ratios matter to a c-DPP.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is one quality for each row, and [`Error::Quality`] for one that is
+    /// negative or not finite.
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Error, GroundSet, Matrix, WithQuality};
+    ///
+    /// let matrix = Matrix::new(&[2.0, 1.0, 1.0, 2.0])?;
+    /// assert_eq!(WithQuality::new(&matrix, &[1.0, -1.0]).unwrap_err(), Error::Quality { row: 1 });
+    /// let ground = WithQuality::new(&matrix, &[0.5, 3.0])?;
+    /// assert_eq!((ground.diagonal(1), ground.entry(0, 1)), (18.0, 1.5));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn new(ground: &'a G, quality: &'a [T]) -> Result<Self, Error> {
+        check_length(ground.len(), quality.len())?;
+        // Written so that NaN fails it.
+        match quality.iter().position(|&quality| !(quality >= T::ZERO && quality.is_finite())) {
+            Some(row) => Err(Error::Quality { row }),
+            None => Ok(Self { ground, quality }),
+        }
+    }
+
+    /// Return the quality of row `i`, or NaN past the end.
+    pub fn quality(&self, i: usize) -> T {
+        self.quality.get(i).copied().unwrap_or(T::NAN)
+    }
+
+    /// Return the ground set without the qualities.
+    pub fn ground(&self) -> &'a G {
+        self.ground
+    }
+}
+
+impl<T: Scalar, G: GroundSet<T> + ?Sized> GroundSet<T> for WithQuality<'_, T, G> {
+    fn len(&self) -> usize {
+        self.quality.len()
+    }
+
+    fn entry(&self, i: usize, j: usize) -> T {
+        self.ground.entry(i, j) * (self.quality(i) * self.quality(j))
+    }
+
+    fn diagonal(&self, i: usize) -> T {
+        self.ground.diagonal(i) * (self.quality(i) * self.quality(i))
+    }
+
+    fn column(&self, i: usize, members: &[usize], out: &mut [T]) {
+        self.ground.column(i, members, out);
+        for (out, &member) in out.iter_mut().zip(members) {
+            *out = *out * (self.quality(member) * self.quality(i));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{GroundSet, Matrix, Points};

@@ -11,10 +11,12 @@
 //! | --- | --- |
 //! | points and a kernel, or a given matrix | [`GroundSet`], [`Points`], [`Matrix`], [`kernel`] |
 //! | rows that may fail to be read | [`TryGroundSet`] |
+//! | rows with a quality, or excluded | [`WithQuality`] |
 //! | Cholesky factor of `K_YY`, and its members | [`Cholesky`], [`Landmarks`] |
 //! | initial landmarks | [`start`] |
 //! | the paper's chain (Algorithm 1) | [`Chain`], [`Rule`] |
 //! | open-slot chain: Metropolis-within-Gibbs, same stationary law, faster | [`SlotChain`] |
+//! | landmarks that must remain | [`SlotChain::keeping`], [`Chain::keeping`] |
 //! | chain over a stream that is not stored | [`StreamChain`] |
 //! | Nyström features, entries and residuals | [`Nystrom`] |
 //! | kernel ridge regression, one row at a time | [`RidgeRegression`], [`Predictor`] |
@@ -109,7 +111,7 @@ pub use cholesky::Cholesky;
 pub use digest::digest;
 pub use error::{BytesProblem, Error, Phase, ReadError};
 pub use footprint::{Bytes, bytes};
-pub use ground_set::{GroundSet, Matrix, Points, TryGroundSet};
+pub use ground_set::{GroundSet, Matrix, Points, TryGroundSet, WithQuality};
 pub use krr::{
     FeatureWeights, Origin, RidgeRegression, Solution, Solved, StateHeader, state_bytes,
     state_bytes_forgotten, state_bytes_of,

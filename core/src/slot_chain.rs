@@ -96,8 +96,8 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized> SlotChain<'a, T, G> {
         Self::of(ChainState::new(landmarks), acceptance)
     }
 
-    /// Continue the chain of `count` landmarks whose state `memory` still holds. Tries, scan and evaluator
-    /// are the defaults and must be set again.
+    /// Continue the chain of `count` landmarks whose state `memory` still holds. Tries, scan, evaluator
+    /// and the landmarks to keep are the defaults and must be set again.
     ///
     /// # Errors
     /// Those of [`Landmarks::resume`], and [`Error::ForeignState`] for counters that no chain can have.
@@ -147,6 +147,25 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a
         Self { scan, ..self }
     }
 
+    /// Keep the first `count` landmarks: see [`Chain::keeping`](crate::Chain::keeping).
+    ///
+    /// ```
+    /// use dpp_nystrom_core::{Acceptance, Landmarks, Matrix, Random, SlotChain, Workspace, start};
+    ///
+    /// let matrix = Matrix::new(&[2.0, 1.0, 0.0, 1.0, 2.0, 1.0, 0.0, 1.0, 2.0])?;
+    /// let mut memory = Workspace::<f64, 2>::new();
+    /// let mut landmarks = Landmarks::new(&matrix, memory.lend())?;
+    /// start::given(&mut landmarks, &[1, 0])?;
+    /// let mut chain = SlotChain::new(landmarks, Acceptance::Metropolis).keeping(1);
+    /// chain.run(100, &mut Random::seeded(7))?;
+    /// assert_eq!(chain.landmarks().members()[0], 1);
+    /// # Ok::<(), dpp_nystrom_core::Error>(())
+    /// ```
+    pub fn keeping(mut self, count: usize) -> Self {
+        self.state.kept = count;
+        self
+    }
+
     /// Open one slot and run its tries, at most `most`. Return how many rows were admitted. Draws two numbers
     /// per try (rarely more), and before them one for the slot in a random scan.
     ///
@@ -168,16 +187,18 @@ impl<'a, T: Scalar, G: TryGroundSet<T> + ?Sized, E: Evaluate<T, G>> SlotChain<'a
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
     pub fn step<R: Rng + ?Sized>(&mut self, most: u64, random: &mut R) -> Result<u32, Error> {
-        let ChainState { landmarks, progress } = &mut self.state;
-        let (count, rows) = (landmarks.len(), landmarks.ground().len());
+        let count = self.state.exchangeable();
+        let ChainState { landmarks, progress, kept } = &mut self.state;
+        let rows = landmarks.ground().len();
         let tries = usize::try_from(most).unwrap_or(TRIES).min(self.tries);
         let mut admitted = 0;
-        if count > 0 && count < rows {
-            let slot = match self.scan {
-                // Opened slots are last, so the remaining ones are first.
-                Scan::Systematic => count - 1 - (progress.openings % count as u64) as usize,
-                Scan::Random => below(random, count),
-            };
+        if count > 0 && landmarks.len() < rows {
+            let slot = *kept
+                + match self.scan {
+                    // Opened slots are last, so the remaining ones are first.
+                    Scan::Systematic => count - 1 - (progress.openings % count as u64) as usize,
+                    Scan::Random => below(random, count),
+                };
             let mut proposals = [Proposal::default(); TRIES];
             let proposals = proposals.get_mut(..tries).known()?;
             for proposal in proposals.iter_mut() {

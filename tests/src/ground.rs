@@ -59,7 +59,11 @@ impl Gram {
     }
 }
 
-fn exact<T: Scalar>(integers: &[i64]) -> Vec<T> {
+/// Return integers in `T`.
+///
+/// # Panics
+/// When one of them would be rounded.
+pub fn exact<T: Scalar>(integers: &[i64]) -> Vec<T> {
     let exact = |&integer: &i64| {
         let number = T::from_f64(integer as f64);
         assert!(number.to_f64() == integer as f64, "{integer} is rounded");
