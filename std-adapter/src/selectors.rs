@@ -2,7 +2,7 @@
 //! [`Task`](crate::landmarks::Task).
 
 pub use crate::landmarks::methods::{
-    auto::Auto, exchanged::Exchanged, given::Given, greedy::Greedy, kdpp::Kdpp, kdpp_exact::KdppExact,
-    kmeans::Kmeans, kmeans_plus_plus::KmeansPlusPlus, kmeans_snapped::KmeansSnapped, refined::Refined,
-    refined_ridge::RefinedRidge, rpcholesky::RpCholesky, uniform::Uniform,
+    auto::Auto, conditioned::Conditioned, exchanged::Exchanged, given::Given, greedy::Greedy, kdpp::Kdpp,
+    kdpp_exact::KdppExact, kmeans::Kmeans, kmeans_plus_plus::KmeansPlusPlus, kmeans_snapped::KmeansSnapped,
+    refined::Refined, refined_ridge::RefinedRidge, rpcholesky::RpCholesky, uniform::Uniform,
 };

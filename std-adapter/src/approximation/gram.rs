@@ -97,8 +97,25 @@ impl<'a> Gram<'a> {
 
     /// Take any ground set, and the rows it is over for their target.
     pub fn over(ground: &'a (dyn GroundSet<f64> + Sync), data: Option<&'a Prepared>) -> Self {
-        let ground = AnyGround::Entries(ground);
-        Self { data, kernel: None, ground, matrix: Kept::new(), eigen: Kept::new() }
+        Self { data, ..Self::of(AnyGround::Entries(ground)) }
+    }
+
+    /// Take any ground set, of which nothing else is known.
+    pub(crate) fn of(ground: AnyGround<'a>) -> Self {
+        Self { data: None, kernel: None, ground, matrix: Kept::new(), eigen: Kept::new() }
+    }
+
+    /// Return the index of the row with this number in the file; none if it is not among the rows.
+    pub(crate) fn row_of(&self, number: usize) -> Option<usize> {
+        match self.data {
+            Some(data) => data.row_of(number),
+            None => (number < self.len()).then_some(number),
+        }
+    }
+
+    /// Return the number in the file of a row.
+    pub(crate) fn number(&self, row: usize) -> usize {
+        self.data.map_or(row, |data| data.number(row))
     }
 
     /// Return the rows with their coordinates, which k-means and errors of points need.
@@ -161,7 +178,7 @@ impl<'a> Gram<'a> {
     pub(crate) fn rows(&self) -> Result<&Ground<'a>, Error> {
         match &self.ground {
             AnyGround::Points(rows) => Ok(rows),
-            AnyGround::Entries(_) => Err(no_coordinates()),
+            AnyGround::Entries(_) | AnyGround::Conditional(_) => Err(no_coordinates()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The rows that landmarks are selected among: under a kernel of this crate, or any others.
 
+use crate::approximation::conditional::Conditional;
 use crate::error::Error;
 use dpp_nystrom_core::{GroundSet, Points, Random, kernel::ChosenKernel};
 use dpp_nystrom_host::{simd::InLanes, simd::indexed::Indexed, simd::sample::Sample};
@@ -36,6 +37,8 @@ pub enum AnyGround<'a> {
     Points(Ground<'a>),
     /// Rows of which only entries of the kernel matrix are known, as of a user-defined kernel.
     Entries(&'a (dyn GroundSet<f64> + Sync)),
+    /// Rows of features with a quality, or given others, which are evaluated in lanes too.
+    Conditional(&'a Conditional<'a, Ground<'a>>),
 }
 
 impl AnyGround<'_> {
@@ -51,6 +54,7 @@ impl AnyGround<'_> {
                 work(&AnyGround::Points(Points::new(&features, points.features(), *points.kernel())?))
             }
             Self::Entries(ground) => work(&AnyGround::Entries(&Sample { ground: *ground, rows })),
+            Self::Conditional(ground) => work(&AnyGround::Entries(&Sample { ground: *ground, rows })),
         }
     }
 }
@@ -60,6 +64,7 @@ impl fmt::Debug for AnyGround<'_> {
         match self {
             Self::Points(points) => f.debug_tuple("Points").field(points).finish(),
             Self::Entries(ground) => write!(f, "Entries({} rows)", ground.len()),
+            Self::Conditional(ground) => ground.fmt(f),
         }
     }
 }
@@ -69,6 +74,7 @@ impl GroundSet<f64> for AnyGround<'_> {
         match self {
             Self::Points(points) => points.len(),
             Self::Entries(ground) => ground.len(),
+            Self::Conditional(ground) => ground.len(),
         }
     }
 
@@ -76,6 +82,7 @@ impl GroundSet<f64> for AnyGround<'_> {
         match self {
             Self::Points(points) => points.entry(i, j),
             Self::Entries(ground) => ground.entry(i, j),
+            Self::Conditional(ground) => ground.entry(i, j),
         }
     }
 
@@ -83,6 +90,7 @@ impl GroundSet<f64> for AnyGround<'_> {
         match self {
             Self::Points(points) => points.diagonal(i),
             Self::Entries(ground) => ground.diagonal(i),
+            Self::Conditional(ground) => ground.diagonal(i),
         }
     }
 
@@ -90,6 +98,7 @@ impl GroundSet<f64> for AnyGround<'_> {
         match self {
             Self::Points(points) => points.column(i, members, out),
             Self::Entries(ground) => ground.column(i, members, out),
+            Self::Conditional(ground) => ground.column(i, members, out),
         }
     }
 
@@ -97,6 +106,7 @@ impl GroundSet<f64> for AnyGround<'_> {
         match self {
             Self::Points(points) => points.squared_distance(i, j),
             Self::Entries(ground) => ground.squared_distance(i, j),
+            Self::Conditional(ground) => ground.squared_distance(i, j),
         }
     }
 }
@@ -113,6 +123,7 @@ impl InLanes<f64> for AnyGround<'_> {
         match self {
             Self::Points(points) => points.width(),
             Self::Entries(ground) => Indexed(*ground).width(),
+            Self::Conditional(ground) => ground.width(),
         }
     }
 
@@ -121,6 +132,7 @@ impl InLanes<f64> for AnyGround<'_> {
         match self {
             Self::Points(points) => (i, points.row(i)),
             Self::Entries(_) => (i, &[]),
+            Self::Conditional(ground) => (i, ground.ground().row(i)),
         }
     }
 
@@ -128,6 +140,7 @@ impl InLanes<f64> for AnyGround<'_> {
         match self {
             Self::Points(points) => points.put(i, slots),
             Self::Entries(ground) => Indexed(*ground).put(i, slots),
+            Self::Conditional(ground) => ground.put(i, slots),
         }
     }
 
@@ -142,6 +155,7 @@ impl InLanes<f64> for AnyGround<'_> {
         match self {
             Self::Points(points) => points.entries(simd, rows.map(|row| row.1), numbers, stride),
             Self::Entries(ground) => Indexed(*ground).entries(simd, rows.map(|row| row.0), numbers, stride),
+            Self::Conditional(ground) => ground.entries(simd, rows, numbers, stride),
         }
     }
 
@@ -154,6 +168,7 @@ impl InLanes<f64> for AnyGround<'_> {
         match self {
             Self::Points(points) => points.seeds(rows, c, random),
             Self::Entries(ground) => Indexed(*ground).seeds(rows, c, random),
+            Self::Conditional(ground) => ground.seeds(rows, c, random),
         }
     }
 }

@@ -330,6 +330,41 @@ pub(crate) enum Cause {
         /// The method.
         method: &'static str,
     },
+    /// A method that takes no quality and no rows to include or exclude.
+    #[error(
+        "{method} takes no quality, and no rows to include or exclude: it selects by {by}; use another method, such as \
+         kdpp, greedy or refined"
+    )]
+    Unconditional {
+        /// The method.
+        method: &'static str,
+        /// What it selects by.
+        by: &'static str,
+    },
+    /// More rows to include than landmarks.
+    #[error("{included} rows to include, but only {landmarks} landmarks; use at least {included} landmarks")]
+    Included {
+        /// The rows to include.
+        included: usize,
+        /// The landmarks.
+        landmarks: usize,
+    },
+    /// A row that is to be included and excluded.
+    #[error("row {row} is to be included and excluded; omit it from one of the lists")]
+    IncludedAndExcluded {
+        /// The row's number in the file.
+        row: usize,
+    },
+    /// Too few rows may be selected.
+    #[error(
+        "{landmarks} landmarks asked for, but only {rows} rows may be selected: they are not excluded, and their quality is not 0; use fewer landmarks"
+    )]
+    TooFewAllowed {
+        /// The landmarks.
+        landmarks: usize,
+        /// The rows that may be selected.
+        rows: usize,
+    },
     /// No allowed number of landmarks reaches the tolerance.
     #[error(
         "{method}: no set of up to {most} landmarks has a {criterion} within {tolerance:?}; the smallest found is {least:.4e}, \
@@ -382,6 +417,7 @@ fn advice(reason: &CoreError) -> &'static str {
         CoreError::NotPositive { .. } => "omit that row, or use a larger ridge or a smaller bandwidth",
         CoreError::Duplicate { .. } => "list each row once",
         CoreError::OutOfRange { .. } => "rows count from 0",
+        CoreError::Quality { .. } => "correct it; 0 excludes a row",
         CoreError::NotFinite { .. } => "scale the features, or use another kernel or bandwidth",
         CoreError::Ridge => {
             "expected a positive number that stays finite when multiplied by the number of rows"
@@ -399,7 +435,11 @@ impl Cause {
                 _ => ErrorKind::Table,
             },
             Self::Write { .. } => ErrorKind::File,
-            Self::Landmarks { .. } | Self::Tolerance { .. } | Self::Eigenvalues => ErrorKind::Landmarks,
+            Self::Landmarks { .. }
+            | Self::Tolerance { .. }
+            | Self::Included { .. }
+            | Self::TooFewAllowed { .. }
+            | Self::Eigenvalues => ErrorKind::Landmarks,
             Self::Regression { .. } | Self::NotFinite => ErrorKind::Regression,
             Self::Export(_) => ErrorKind::Export,
             Self::DeviceModel { .. }
@@ -428,6 +468,7 @@ impl Cause {
             | Self::Ragged { .. }
             | Self::Length { .. }
             | Self::Bandwidth { .. }
+            | Self::IncludedAndExcluded { .. }
             | Self::Flash { .. }
             | Self::OutOfRange { .. } => ErrorKind::Argument,
             Self::Metric { .. }
@@ -444,6 +485,7 @@ impl Cause {
             | Self::BuiltInKernel { .. }
             | Self::SpectrumRows { .. }
             | Self::WholeMatrix { .. }
+            | Self::Unconditional { .. }
             | Self::NoRows { .. } => ErrorKind::Unsupported,
             &Self::Other(kind, _) => kind,
             Self::Cancelled => ErrorKind::Cancelled,

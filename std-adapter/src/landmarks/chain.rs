@@ -221,9 +221,11 @@ pub(crate) fn select_with<T: Lane, G: InLanes<T>>(
     }
     let seconds = begin.elapsed().as_secs_f64();
     let Progress { steps, accepted, .. } = progress;
-    let order = landmarks.members().to_vec();
-    let rows = Selection::rows(order.clone(), landmarks.log_det().to_f64());
-    Ok((order, Selection { steps, accepted, converged, seconds, ..rows }))
+    let selected = Selection::of_landmarks(&landmarks);
+    // The members of a chain are in no order.
+    let order = selected.order.filter(|_| !matches!(procedure, Procedure::Kdpp { .. }));
+    let members = landmarks.members().to_vec();
+    Ok((members, Selection { order, steps, accepted, converged, seconds, ..selected }))
 }
 
 /// Run this many steps in strides and report progress to the observer.

@@ -18,7 +18,7 @@ pub use chain::{select, slot_chain};
 pub use exact_kdpp::{ExactKDpp, SizedKDpp};
 pub use methods::draw::draw_row;
 pub use procedure::{ChainKind, Start, Steps};
-pub use selection::{PlannedSelection, Selection};
+pub use selection::{Choice, PlannedSelection, Selection};
 pub use selector::{Needs, RowAccess, Selector, Task, check_count, run};
 pub use swap_search::{Objective, Refinement, RefinementOutcome};
 pub use tolerance::{Criterion, Tolerance, ToleranceSearch, fewest};

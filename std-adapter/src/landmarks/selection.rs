@@ -1,9 +1,10 @@
 //! The result of a selector.
 
-use crate::approximation::{Gram, LandmarkSet, features::independent_points};
-use crate::error::Error;
-use crate::landmarks::{Refinement, RefinementOutcome};
-use dpp_nystrom_core::{GroundSet, Landmarks, start};
+use crate::approximation::{AnyGround, Gram, LandmarkSet, features::independent_points};
+use crate::error::{Cause, Error};
+use crate::landmarks::{Refinement, RefinementOutcome, Start, chain::select_with, procedure::Procedure};
+use crate::observer::NoObserver;
+use dpp_nystrom_core::{GroundSet, Landmarks, Scalar, TryGroundSet, start};
 use dpp_nystrom_host::heap::Heap;
 
 /// Selected landmarks.
@@ -37,8 +38,33 @@ pub struct Selection {
     pub refinement: Option<RefinementOutcome>,
     /// The plan of [`Auto`](crate::selectors::Auto); `None` for other selectors.
     pub plan: Option<PlannedSelection>,
+    /// The landmarks in the order in which they were selected, the first one first. `None` for methods that
+    /// select all at once, such as a chain, and for points.
+    pub order: Option<Vec<Choice>>,
     /// The duration of the selection in seconds.
     pub seconds: f64,
+}
+
+/// One landmark in the order of selection.
+///
+/// ```
+/// use dpp_nystrom::core::Matrix;
+/// use dpp_nystrom::landmarks::{Choice, select};
+/// use dpp_nystrom::{observer::NoObserver, selectors::Greedy};
+///
+/// let matrix = Matrix::new(&[4.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 9.0])?;
+/// let selection = select(&matrix, 2, &Greedy, 0, &NoObserver)?; // rows 0 and 2
+/// let order = [Choice { position: 1, gain: 9.0 }, Choice { position: 0, gain: 4.0 }];
+/// assert_eq!(selection.order.as_deref(), Some(&order[..])); // row 2 came first
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// The position of the landmark in [`Selection::landmarks`].
+    pub position: usize,
+    /// What it multiplies the determinant by: its residual given the landmarks before it, of `k(i, i)` at
+    /// most. For rows with a quality, times its square.
+    pub gain: f64,
 }
 
 /// The plan of [`Auto`](crate::selectors::Auto).
@@ -76,8 +102,27 @@ impl Selection {
             converged: None,
             refinement: None,
             plan: None,
+            order: None,
             seconds: 0.0,
         }
+    }
+
+    /// Return a selection of rows in the order in which they were selected, with the gain of each.
+    pub(crate) fn in_order(rows: Vec<usize>, gains: &[f64], log_det: f64) -> Self {
+        let mut positions: Vec<usize> = (0..rows.len()).collect();
+        positions.sort_unstable_by_key(|&at| rows[at]);
+        let mut order: Vec<Choice> = gains.iter().map(|&gain| Choice { position: 0, gain }).collect();
+        positions.iter().enumerate().for_each(|(position, &at)| order[at].position = position);
+        Self { order: Some(order), ..Self::rows(rows, log_det) }
+    }
+
+    /// Return the selection of these landmarks, in their order.
+    pub(crate) fn of_landmarks<T: Scalar, G: TryGroundSet<T> + ?Sized>(
+        landmarks: &Landmarks<'_, T, G>,
+    ) -> Self {
+        let pivots = (0..landmarks.len()).map(|k| landmarks.factor().pivot(k).to_f64());
+        let gains: Vec<f64> = pivots.map(|pivot| pivot * pivot).collect();
+        Self::in_order(landmarks.members().to_vec(), &gains, landmarks.log_det().to_f64())
     }
 
     /// Return a selection of rows with this log-determinant.
@@ -96,6 +141,29 @@ impl Selection {
     /// Return a selection of rows in the given order, with `NaN` as the log-determinant.
     pub(crate) fn given(rows: Vec<usize>) -> Self {
         Self::new(LandmarkSet::Indices(rows), f64::NAN)
+    }
+
+    /// Return the landmarks, rows of which `ground` is alone, in the order of selection. Those that a method
+    /// selected all at once are in the order of greedily pivoted Cholesky: the largest residual next.
+    pub(crate) fn ordered(&self, ground: &AnyGround<'_>) -> Result<Vec<Choice>, Error> {
+        if let Some(order) = &self.order {
+            return Ok(order.clone());
+        }
+        let count = GroundSet::len(ground);
+        match select_with(ground, count, &Procedure::Start(Start::Greedy), 0, &NoObserver) {
+            Ok((_, selection)) => Ok(selection.order.unwrap_or_default()),
+            // Too close to singular for pivots: in their own order.
+            Err(Error(Cause::Landmarks { .. })) => {
+                let mut memory = Heap::new(count)?;
+                let set = independent_points(ground, &mut memory)?;
+                let gain = |row| match set.members().iter().position(|&member| member == row) {
+                    Some(k) => set.factor().pivot(k) * set.factor().pivot(k),
+                    None => 0.0,
+                };
+                Ok((0..count).map(|position| Choice { position, gain: gain(position) }).collect())
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Return a selection of points with as many features as the rows of the Gram matrix.

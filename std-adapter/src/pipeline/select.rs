@@ -1,6 +1,6 @@
 //! The first half of a pipeline: metric, bandwidth and landmarks.
 
-use crate::approximation::{curve::CurvePoint, gram::Gram, landmark_set::LandmarkSet};
+use crate::approximation::{curve::CurvePoint, gram::Gram, ground::AnyGround, landmark_set::LandmarkSet};
 use crate::data::{columns::RowSlices, prepared::Prepared, source::Order, source::RowSource};
 use crate::error::{Cause, Error};
 use crate::kernel::{
@@ -82,19 +82,38 @@ impl Selected<'_> {
     /// those of the source.
     pub fn fit_spec(&self, ridge: Ridge, seed: u64) -> Result<FitSpec, Error> {
         unweighted(self.source(), "a fit in batches")?;
-        let landmarks = match &self.sample {
+        FitSpec::new(self.source().columns(), self.features()?, self.kernel, ridge, seed)
+    }
+
+    /// Return the scaled features of the landmarks.
+    fn features(&self) -> Result<Vec<f64>, Error> {
+        match &self.sample {
             // Without slices, rows are numbered as in the sample.
             Some(sample) if self.source().slices().is_none() => {
-                self.selection.landmarks.features(sample.as_ref())?
+                self.selection.landmarks.features(sample.as_ref())
             }
-            _ => self.selection.landmarks.features(self.source())?,
-        };
-        FitSpec::new(self.source().columns(), landmarks, self.kernel, ridge, seed)
+            _ => self.selection.landmarks.features(self.source()),
+        }
     }
 
     /// Return the rows that a learned metric was chosen by.
     pub(super) fn judged(&self) -> Option<&[usize]> {
         self.metric.as_ref().filter(|learned| learned.metric != Metric::One)?.held_out.as_deref()
+    }
+
+    /// Return the landmarks, rows of [`source`](Self::source), in the order of selection, with the gain of
+    /// each ([`Choice::gain`](crate::landmarks::Choice::gain)). Those that a method selected all at once are
+    /// in the order of greedily pivoted Cholesky: the row that the rows before it explain least is next.
+    /// Empty for points. `O(c³)`.
+    ///
+    /// # Errors
+    /// `ErrorKind::Memory`; those of the source.
+    pub fn in_order(&self) -> Result<Vec<(usize, f64)>, Error> {
+        let Some(rows) = self.selection.landmarks.rows() else { return Ok(Vec::new()) };
+        let features = self.features()?;
+        let points = Points::new(&features, self.source().width(), self.kernel.build()?)?;
+        let order = self.selection.ordered(&AnyGround::Points(points))?;
+        Ok(order.into_iter().map(|choice| (rows[choice.position], choice.gain)).collect())
     }
 
     /// Measure the trace error of the landmarks.

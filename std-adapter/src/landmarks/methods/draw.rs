@@ -57,7 +57,7 @@ impl Task<'_> {
             one(&mut landmarks, self.c, &mut weights, random)?;
             update(landmarks.members(), &mut weights)?;
         }
-        Ok(selected(&landmarks))
+        Ok(Selection::of_landmarks(&landmarks))
     }
 }
 
@@ -111,9 +111,4 @@ pub fn draw_row(weights: &[f64], random: &mut Random) -> Result<Option<usize>, E
     }
     let mut place = f64::from_draw(random.next_u32()) * weights.iter().sum::<f64>();
     Ok(rng::by_weight(weights.iter().copied(), &mut place))
-}
-
-/// Return the landmarks as a selection.
-pub(crate) fn selected(landmarks: &Landmarks<'_, f64, AnyGround<'_>>) -> Selection {
-    Selection::rows(landmarks.members().to_vec(), landmarks.log_det())
 }

@@ -63,5 +63,5 @@ pub(crate) fn exchanged(
     let refined = refine(task.gram.ground(), rows, refinement, &mut random, task.observer)?;
     let landmarks = LandmarkSet::Indices(refined.landmarks);
     let refinement = Some(refined.outcome);
-    Ok(Selection { landmarks, log_det: refined.log_det, refinement, ..selection })
+    Ok(Selection { landmarks, log_det: refined.log_det, refinement, order: None, ..selection })
 }

@@ -2,7 +2,7 @@
 //! selected and is linearly independent of those that are.
 
 use crate::error::Error;
-use crate::landmarks::methods::draw::{push, selected};
+use crate::landmarks::methods::draw::push;
 use crate::landmarks::methods::lloyd::{centroids, squared_distance};
 use crate::landmarks::{Selection, Selector, Task};
 use crate::observer::go_on;
@@ -51,6 +51,6 @@ impl Selector for KmeansSnapped {
                 distances[row] = f64::INFINITY;
             }
         }
-        Ok(selected(&landmarks))
+        Ok(Selection::rows(landmarks.members().to_vec(), landmarks.log_det()))
     }
 }

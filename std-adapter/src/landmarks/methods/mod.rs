@@ -31,6 +31,7 @@
 //! Weights are computed in `f64`. The precision of the task applies to the chains, the starts and `greedy`.
 
 pub(crate) mod auto;
+pub(crate) mod conditioned;
 pub(crate) mod draw;
 pub(crate) mod exchanged;
 pub(crate) mod given;
@@ -50,9 +51,9 @@ pub(crate) mod uniform;
 mod tests;
 
 use crate::landmarks::{
-    ChainKind, Refinement, Selector, Start, Steps, methods::auto::Auto, methods::exchanged::Exchanged,
-    methods::given::Given, methods::greedy::Greedy, methods::kdpp::Kdpp, methods::kdpp_exact::KdppExact,
-    methods::kmeans::Kmeans, methods::kmeans_plus_plus::KmeansPlusPlus,
+    ChainKind, Refinement, Selector, Start, Steps, methods::auto::Auto, methods::conditioned::Conditioned,
+    methods::exchanged::Exchanged, methods::given::Given, methods::greedy::Greedy, methods::kdpp::Kdpp,
+    methods::kdpp_exact::KdppExact, methods::kmeans::Kmeans, methods::kmeans_plus_plus::KmeansPlusPlus,
     methods::kmeans_snapped::KmeansSnapped, methods::refined::Refined, methods::refined_ridge::RefinedRidge,
     methods::rpcholesky::RpCholesky, methods::uniform::Uniform,
 };
@@ -84,9 +85,15 @@ pub struct SelectorOptions {
     pub budget: Option<Duration>,
     /// The given rows, numbered as in the file.
     pub given: Vec<usize>,
+    /// The quality of each row of the file, for any method.
+    pub quality: Option<Vec<f64>>,
+    /// Rows to include, numbered as in the file, for any method.
+    pub include: Vec<usize>,
+    /// Rows to exclude, numbered as in the file, for any method.
+    pub exclude: Vec<usize>,
 }
 
-/// A field of [`SelectorOptions`].
+/// A field of [`SelectorOptions`] that some methods use.
 ///
 /// ```
 /// use dpp_nystrom::landmarks::methods::{METHODS, SelectorOption};
@@ -145,15 +152,21 @@ impl Method {
     }
 
     /// Create the selector. If refinement options are set and the method does not use them, the selector
-    /// exchanges the rows that the method selects.
+    /// exchanges the rows that the method selects. With a quality, or rows to include or exclude, it is
+    /// [`Conditioned`].
     pub fn selector(&self, options: &SelectorOptions) -> Box<dyn Selector> {
-        let selector = (self.build)(options);
-        match options.refinement {
-            Some(refinement) if !self.uses(SelectorOption::Refinement) => {
-                Box::new(Exchanged::new(selector, refinement))
-            }
-            _ => selector,
+        let mut selector = (self.build)(options);
+        if let Some(refinement) = options.refinement
+            && !self.uses(SelectorOption::Refinement)
+        {
+            selector = Box::new(Exchanged::new(selector, refinement));
         }
+        let SelectorOptions { quality, include, exclude, .. } = options;
+        if quality.is_none() && include.is_empty() && exclude.is_empty() {
+            return selector;
+        }
+        let conditioned = Conditioned::new(selector).include(include.clone()).exclude(exclude.clone());
+        Box::new(conditioned.quality(quality.clone()))
     }
 }
 
