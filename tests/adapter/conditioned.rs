@@ -74,7 +74,7 @@ fn pivoted_law(gram: &Gram) -> Law {
 
 fn conditioned(selector: impl Selector + 'static) -> Conditioned {
     let quality = QUALITIES.map(|quality| quality as f64).to_vec();
-    Conditioned::new(Box::new(selector)).quality(quality).include(INCLUDED).exclude(EXCLUDED)
+    Conditioned::new(selector).quality(quality).include(INCLUDED).exclude(EXCLUDED)
 }
 
 /// Select among the rows of the matrix, and among the points that it is of, which lie in lanes.
@@ -138,7 +138,7 @@ fn greedy_selects_as_a_naive_oracle() {
         }
         let selector = || {
             let quality = QUALITIES.map(|quality| quality as f64).to_vec();
-            Conditioned::new(Box::new(Greedy)).quality(quality).include(included).exclude(excluded)
+            Conditioned::new(Greedy).quality(quality).include(included).exclude(excluded)
         };
         for selection in selections(&gram, C, &selector, 0) {
             let rows = selection.landmarks.rows().unwrap();
@@ -279,7 +279,7 @@ fn bad_lists_are_refused_with_the_row() {
     let fit = |conditioned: Conditioned| {
         Nystroem::params(3).selector(conditioned).fit(&data).map(|map| map.landmarks().to_vec())
     };
-    let new = || Conditioned::new(Box::new(Greedy));
+    let new = || Conditioned::new(Greedy);
     let refused = |conditioned, kind, text: &str| {
         let error = fit(conditioned).unwrap_err();
         assert_eq!(error.kind(), kind, "{error}");

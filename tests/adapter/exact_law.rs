@@ -30,6 +30,14 @@ fn counts(entries: &[f64], law: &Law, c: usize, seed: u64) -> Vec<u64> {
 
 /// Check the frequencies of every set of rows, every row and every pair.
 fn assert_law(entries: &[f64], law: &Law, c: usize, seed: u64) {
+    let exact = ExactKDpp::new(&Matrix::new(entries).unwrap()).unwrap();
+    let included = exact.with_size(c).unwrap().inclusion_probabilities();
+    for (row, included) in included.iter().enumerate() {
+        let with = law.states.iter().zip(&law.probabilities).filter(|(state, _)| state.contains(&row));
+        let expected: f64 = with.map(|(_, probability)| probability).sum();
+        // The rounding of an eigenvector, whose eigenvalue may be close to others.
+        assert!((included - expected).abs() < 1e-9, "row {row}: {included} {expected}");
+    }
     let counts = counts(entries, law, c, seed);
     let fit = Fit::new(&counts, &law.probabilities);
     println!("c = {c}: {fit:?}, bound {}, tv {}", fit.bound(), total_variation(&counts, &law.probabilities));

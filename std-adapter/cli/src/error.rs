@@ -111,6 +111,12 @@ pub(crate) enum Error {
     /// Options that need rows of features, for a kernel matrix.
     #[error("a kernel matrix is taken as it is; omit {0}")]
     OfRows(&'static str),
+    /// Row numbers that cannot be read.
+    #[error("invalid rows {0:?}: expected row numbers from 0 such as 3,17,40-50, or a CSV file that exists")]
+    Rows(String),
+    /// A quality that is no number.
+    #[error("row {row} (from 0), column {column:?}: expected a quality, a number from 0, found {found:?}")]
+    Quality { row: usize, column: String, found: String },
     /// What is wrong with a kernel matrix.
     #[error("{}: {problem}", path.display())]
     KernelMatrix { path: PathBuf, problem: String },

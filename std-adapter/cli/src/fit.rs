@@ -216,7 +216,7 @@ fn selector(arguments: &Fit, given: Option<&[usize]>) -> Box<dyn Selector> {
     };
     let rows = Given::new(rows.to_vec());
     match options.refinement {
-        Some(refinement) => Box::new(Exchanged::new(Box::new(rows), refinement)),
+        Some(refinement) => Box::new(Exchanged::new(rows, refinement)),
         None => Box::new(rows),
     }
 }

@@ -28,7 +28,7 @@ const HEADINGS: [(&str, &[&str], &[&str]); 6] = [
     (
         "Landmarks",
         &["landmarks", "method", "methods", "seeds", "tolerance", "budget"],
-        &["given", "tolerance_on", "max_landmarks", "curve"],
+        &["given", "quality", "include", "exclude", "tolerance_on", "max_landmarks", "curve"],
     ),
     ("Kernel and metric", &["kernel", "sigma", "metric"], &["degree", "precision"]),
     ("Regression", &["ridge", "flash"], &["drop_below", "free_landmarks"]),

@@ -5,6 +5,7 @@ mod bar;
 mod class_report;
 mod columns;
 mod compiled;
+mod conditions;
 mod convert;
 mod demo;
 mod diagnose;
@@ -79,6 +80,7 @@ Examples:
   dpp-nystrom select ailerons.arff --landmarks 50
   dpp-nystrom select ailerons.arff --tolerance 0.05 --method refined --curve curve.svg
   dpp-nystrom select rows.csv.gz --landmarks 100 --sigma median*4 --steps 20000 --json
+  dpp-nystrom select pool.csv --landmarks 40 --quality uncertainty --exclude labelled.csv --out label-next.csv
   cat rows.csv | dpp-nystrom select - --landmarks 20 --target none --out landmarks.csv")]
     Select(select::Select),
     /// Train ridge regression on landmarks, and write a model

@@ -2,9 +2,11 @@
 
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
+use crate::conditions::ConditionArguments;
 use crate::error::Error;
 use crate::output::{
-    keep_apart, keep_inputs, listed, note, print_report, row, short, short_or_dash, write_column, write_csv,
+    keep_apart, keep_inputs, listed, note, print_report, row, short, short_or_dash, write_columns_in_parts,
+    write_csv,
 };
 use crate::precomputed;
 use crate::source::{self, PlanReport};
@@ -14,13 +16,14 @@ use dpp_nystrom::core::Matrix;
 use dpp_nystrom::landmarks::{Objective, RefinementOutcome, Selector, select};
 use dpp_nystrom::pipeline::{self, Landmarks, Params, with_usual};
 use dpp_nystrom::{
-    Dataset, Error as LibraryError, Ridge, approximation::LandmarkSet, landmarks::methods::Method,
+    Dataset, Error as LibraryError, Ridge, approximation::Gram, approximation::LandmarkSet,
+    landmarks::methods::Method,
 };
 use dpp_nystrom_host::atomic_file::check_writable;
 use dpp_nystrom_lab::selectors;
 use dpp_nystrom_options::{MethodArguments, methods};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct Select {
@@ -33,10 +36,14 @@ pub(crate) struct Select {
     #[arg(long, value_parser = methods(selectors::methods(), false), default_value = "kdpp")]
     pub(crate) method: &'static Method,
     #[command(flatten)]
+    pub(crate) conditions: ConditionArguments,
+    #[command(flatten)]
     pub(crate) tolerance: ToleranceArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
-    /// Write the landmarks' row numbers to a CSV file
+    /// Write the landmarks' row numbers to a CSV file, in the order of selection, with the gain of each: its
+    /// residual given the rows before it. Rows of a chain and of refinement are in the order of the largest
+    /// residual
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON object
@@ -51,6 +58,10 @@ struct Report<'a> {
     method: &'a str,
     /// Rows of the file; none where the landmarks are points of their own.
     landmarks: &'a [usize],
+    /// The rows in the order of selection.
+    order: Vec<usize>,
+    /// The residual of each given the rows before it, times the square of its quality.
+    gains: Vec<f64>,
     /// Points in the file's units, of methods whose landmarks are not rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     points: Option<Vec<&'a [f64]>>,
@@ -136,12 +147,15 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         check_writable(output)?;
     }
     arguments.method_options.unused(&[arguments.method]).iter().for_each(|warning| note(warning));
-    let selector = arguments.method.selector(&arguments.method_options.options(&[]));
+    let mut options = arguments.method_options.options(&[]);
     if arguments.kernel.is_precomputed() {
-        return of_matrix(arguments, &*selector);
+        arguments.conditions.refuse_quality()?;
+        arguments.conditions.list(&mut options)?;
+        return of_matrix(arguments, &*arguments.method.selector(&options));
     }
     let (ridge, seed) = (Ridge::CrossValidated, arguments.source.seed);
-    let source = source::open(&arguments.source)?;
+    let source = arguments.conditions.open(&arguments.source, &mut options)?;
+    let selector = arguments.method.selector(&options);
     let params = Params {
         kernel: arguments.kernel.params()?,
         landmarks: arguments.tolerance.wanted(arguments.landmarks, source.len(), ridge),
@@ -169,9 +183,11 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
             (Vec::new(), points)
         }
     };
+    let in_order = selected.in_order()?.into_iter().map(|(row, gain)| (rows.row_number(row), gain));
+    let (order, gains): (Vec<usize>, Vec<f64>) = in_order.unzip();
     if let Some(path) = &arguments.out {
         if points.is_empty() {
-            write_column(Some(path), "row", landmarks.iter())?;
+            write_order(path, &order, &gains)?;
         } else {
             let points = points.chunks_exact(columns.features());
             write_csv(path, &columns.feature_names, points.map(|point| point.iter().map(f64::to_string)))?;
@@ -182,6 +198,8 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
     let report = Report {
         method,
         landmarks: &landmarks,
+        order,
+        gains,
         points: (!points.is_empty()).then(|| points.chunks_exact(columns.features()).collect()),
         sigma: Some(selected.kernel.sigma),
         bandwidth: selected.kernel.bandwidth(),
@@ -204,6 +222,14 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
     print_report(arguments.json, &report, |report| text(report, arguments.out.is_none()))
 }
 
+/// Write the rows in the order of selection, with their gains.
+fn write_order(path: &Path, order: &[usize], gains: &[f64]) -> Result<(), Error> {
+    write_columns_in_parts(Some(path), &["row", "gain"], |put| {
+        order.iter().zip(gains).try_for_each(|(row, gain)| put(&format!("{row},{gain}")))
+    })?;
+    Ok(())
+}
+
 /// Select among the rows of a kernel matrix.
 fn of_matrix(arguments: &Select, selector: &dyn Selector) -> Result<(), Error> {
     let Select { source, tolerance, kernel, out, json, .. } = arguments;
@@ -218,8 +244,10 @@ fn of_matrix(arguments: &Select, selector: &dyn Selector) -> Result<(), Error> {
         None => with_usual(rows, select),
     }?;
     let landmarks = selection.landmarks.rows().unwrap_or_default();
+    let (order, gains): (Vec<usize>, Vec<f64>) =
+        Gram::over(&ground, None).in_order(&selection)?.into_iter().unzip();
     if let Some(path) = out {
-        write_column(Some(path), "row", landmarks.iter())?;
+        write_order(path, &order, &gains)?;
     }
     let trace_fraction =
         precomputed::map(&matrix, rows, landmarks)?.trace_error(&Dataset::from_gram(&matrix, rows)?)?;
@@ -227,6 +255,8 @@ fn of_matrix(arguments: &Select, selector: &dyn Selector) -> Result<(), Error> {
     let report = Report {
         method: selector.name(),
         landmarks,
+        order,
+        gains,
         points: None,
         sigma: None,
         bandwidth: None,

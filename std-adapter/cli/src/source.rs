@@ -14,7 +14,7 @@ use dpp_nystrom::{
 };
 use dpp_nystrom::{data::store::Store, observer::Observer, pipeline::Selected, pipeline::with_usual};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 /// Open a row store, and refuse another target than its own. The values of a small one are verified: nobody
@@ -50,6 +50,32 @@ pub(crate) fn open(source: &Source) -> Result<Box<dyn RowSource>, Error> {
         return Ok(Box::new(open_store(source)?));
     }
     Ok(Box::new(prepared(source, source.rows)?))
+}
+
+/// Read the rows to work on into memory, with the quality of each row of the file: 0 of those left out.
+pub(crate) fn with_quality(source: &Source, column: &str) -> Result<(Prepared, Vec<f64>), Error> {
+    if Store::is_store(&source.data) {
+        return Err(Error::StoredColumns(source.data.clone()));
+    }
+    let mut options = source.table.options();
+    let others = std::mem::replace(&mut options.ids, vec![column.to_owned()]);
+    options.ignore.extend(others.into_iter().filter(|other| other != column));
+    let reading = read_by(source, &options)?;
+    let dropped: HashSet<usize> = reading.remarks.dropped.iter().copied().collect();
+    let mut quality = vec![0.0; reading.ids.len() + dropped.len()];
+    let kept = (0..quality.len()).filter(|row| !dropped.contains(row)).zip(&reading.ids);
+    for (row, found) in kept.collect::<Vec<_>>() {
+        let decimal = if options.decimal_comma { found.replace(',', ".") } else { found.clone() };
+        quality[row] = match decimal.trim().parse() {
+            Ok(number) if number >= 0.0 && f64::is_finite(number) => number,
+            _ => {
+                let (column, found) = (reading.id_names.concat(), found.clone());
+                return Err(Error::Quality { row, column, found });
+            }
+        };
+    }
+    note(&format!("rows are preferred by the quality in column {:?}", reading.id_names.concat()));
+    Ok((prepared_of(source, reading, source.rows)?, quality))
 }
 
 /// Read the rows to work on into memory: all, or as many as are asked for.
@@ -133,7 +159,11 @@ pub(crate) fn read(source: &Source) -> Result<(Table, Vec<String>, Vec<usize>), 
 
 /// The rows of a file that is no row store; tells what a user may not expect.
 fn read_table(source: &Source) -> Result<Reading, Error> {
-    let reading = source.table.options().read(&source.data)?;
+    read_by(source, &source.table.options())
+}
+
+fn read_by(source: &Source, options: &Options) -> Result<Reading, Error> {
+    let reading = options.read(&source.data)?;
     tell_target(&source.table.columns.target, reading.table.target_name.as_deref());
     tell_words(&reading.recipe, reading.table.rows());
     columns::tell(&reading.remarks, &reading.recipe);

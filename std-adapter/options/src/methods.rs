@@ -25,7 +25,7 @@ pub struct MethodArguments {
     /// Refine the rows of any method: exchange them for better ones in so many sweeps [default of refined: 3]
     #[arg(long, value_name = "SWEEPS", value_parser = clap::value_parser!(u64).range(1..))]
     refine: Option<u64>,
-    /// Candidates that refinement draws for a sweep [default: 400]
+    /// Candidates that refinement draws for a sweep [default: 700]
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..))]
     refine_sample: Option<u32>,
     /// Rows up to which refinement measures the error on all of them; of more, on so many [default: 1000000]

@@ -15,7 +15,7 @@ mod sums;
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::map::{GramMap, Map, sample_exact, select};
+    use crate::map::{GramMap, Map, inclusion, sample_exact, select};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

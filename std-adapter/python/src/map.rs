@@ -2,11 +2,13 @@
 
 use crate::arrays::{Array, Names, Numbers, table, vector};
 use crate::model::metric_of;
-use crate::options::{Options, kernel_kind, kernel_name};
+use crate::options::{Checked, Options, kernel_kind, kernel_name};
 use crate::run::{run, to_python};
-use dpp_nystrom::core::{Matrix, Random};
+use dpp_nystrom::approximation::{Conditional, Gram};
+use dpp_nystrom::core::{GroundSet, Matrix, Random};
 use dpp_nystrom::kernel::{KernelKind, KernelParams, KernelSpec, Kinds};
-use dpp_nystrom::landmarks::{ExactKDpp, Selection};
+use dpp_nystrom::landmarks::{ExactKDpp, SizedKDpp};
+use dpp_nystrom::observer::Observer;
 use dpp_nystrom::{
     Dataset, Error, Nystroem, landmarks, pipeline, regression::choose_bandwidth, selectors::Given,
 };
@@ -14,6 +16,7 @@ use dpp_nystrom::{
     Scale, data,
     data::{Columns, Scaler},
 };
+use dpp_nystrom_host::simd::Lane;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -184,7 +187,8 @@ impl GramMap {
     }
 }
 
-/// Return the rows that a selector selects: among rows of features, or of a kernel matrix.
+/// Return the rows that a selector selects, in the order of selection and with the gain of each: among rows
+/// of features, or of a kernel matrix.
 #[pyfunction]
 pub(crate) fn select(
     py: Python<'_>,
@@ -192,38 +196,44 @@ pub(crate) fn select(
     target: Option<PyReadonlyArray1<'_, f64>>,
     precomputed: bool,
     options: Options,
-) -> PyResult<Vec<usize>> {
+) -> PyResult<Vec<(usize, f64)>> {
     let (rows, target) = (rows.rows()?, target.as_ref().map(vector).transpose()?);
     let checked = options.check()?;
-    let (selector, seed) = (&*checked.selector, checked.seed);
-    let selection = run(py, options.threads, |observer| {
+    let order = run(py, options.threads, |observer| {
         if precomputed {
-            let select = |count| match rows.values {
-                Numbers::Double(values) => {
-                    landmarks::select(&Matrix::new(values)?, count, selector, seed, observer)
-                }
-                Numbers::Single(values) => {
-                    landmarks::select(&Matrix::new(values)?, count, selector, seed, observer)
-                }
+            return match rows.values {
+                Numbers::Double(values) => of_matrix(values, rows.features, &options, &checked, observer),
+                Numbers::Single(values) => of_matrix(values, rows.features, &options, &checked, observer),
             };
-            return options.count.map_or_else(|| pipeline::with_usual(rows.features, select), select);
         }
         let data = rows.dataset(target, None, &Names::default())?;
         let source = data.source(checked.scale)?;
         let rows = source.as_rows();
         let selected = pipeline::select(rows, &checked.params(rows)?, observer)?;
-        Ok(selected.selection)
+        let in_order = selected.in_order()?;
+        Ok(selected.selection.landmarks.rows().map(|_| in_order))
     })?;
-    indices(&selection)
-}
-
-fn indices(selection: &Selection) -> PyResult<Vec<usize>> {
-    let points = || {
+    order.ok_or_else(|| {
         PyValueError::new_err(
             "the landmarks of this selector are points, not rows; use Nystroem and components_",
         )
-    };
-    selection.landmarks.rows().map(<[usize]>::to_vec).ok_or_else(points)
+    })
+}
+
+/// Select among the rows of a kernel matrix.
+fn of_matrix<T: Lane>(
+    values: &[T],
+    rows: usize,
+    options: &Options,
+    checked: &Checked,
+    observer: &dyn Observer,
+) -> Result<Option<Vec<(usize, f64)>>, Error> {
+    let matrix = Matrix::new(values)?;
+    let select = |count| landmarks::select(&matrix, count, &*checked.selector, checked.seed, observer);
+    let selection = options.count.map_or_else(|| pipeline::with_usual(rows, select), select)?;
+    // The order of rows that were selected all at once is found in double precision.
+    let doubled = values.iter().map(|value| value.to_f64()).collect::<Vec<_>>();
+    Gram::over(&Matrix::new(&doubled)?, None).in_order(&selection).map(Some)
 }
 
 /// Draw samples of a c-DPP, each of `options.count` rows, from the eigenvectors of the kernel matrix.
@@ -235,6 +245,45 @@ pub(crate) fn sample_exact(
     samples: usize,
     options: Options,
 ) -> PyResult<Vec<Vec<usize>>> {
+    let included = options.include.clone();
+    let seed = options.check()?.seed;
+    exactly(py, rows, precomputed, options, |sized, _| {
+        let mut random = Random::seeded(seed);
+        let sample = |_| {
+            let mut sample = sized.map(|sized| sized.sample(&mut random)).unwrap_or_default();
+            sample.extend(&included);
+            sample.sort_unstable();
+            sample
+        };
+        (0..samples).map(sample).collect()
+    })
+}
+
+/// Return the probability of each row to be in a c-DPP's sample of `options.count` rows.
+#[pyfunction]
+pub(crate) fn inclusion(
+    py: Python<'_>,
+    rows: Array<'_>,
+    precomputed: bool,
+    options: Options,
+) -> PyResult<Vec<f64>> {
+    let included = options.include.clone();
+    exactly(py, rows, precomputed, options, |sized, count| {
+        let mut probabilities =
+            sized.map_or_else(|| vec![0.0; count], |sized| sized.inclusion_probabilities());
+        included.iter().for_each(|&row| probabilities[row] = 1.0);
+        probabilities
+    })
+}
+
+/// Call `act` with the c-DPP of the rows that are not included, none if all are, and the number of rows.
+fn exactly<A: Send>(
+    py: Python<'_>,
+    rows: Array<'_>,
+    precomputed: bool,
+    options: Options,
+    act: impl FnOnce(Option<&SizedKDpp<'_>>, usize) -> A + Send,
+) -> PyResult<A> {
     let rows = rows.rows()?;
     let (checked, size) = (options.check()?, options.size()?);
     if checked.kernel.kinds == Kinds::Any {
@@ -242,16 +291,32 @@ pub(crate) fn sample_exact(
     }
     run(py, options.threads, |observer| {
         let (seed, KernelParams { kind, sigma, .. }) = (checked.seed, checked.kernel);
-        let exact = if precomputed {
-            ExactKDpp::new(&Matrix::new(&rows.doubled())?)
-        } else {
-            let data = rows.dataset(None, None, &Names::default())?;
-            let source = data.source(checked.scale)?;
-            let sigma = choose_bandwidth(sigma, kind, source.as_rows(), seed, observer)?.sigma;
-            let prepared = source.as_rows().in_memory("an exact sample", seed)?;
-            ExactKDpp::new(&prepared.ground(KernelSpec { kind, sigma })?)
-        }?;
-        let (sized, mut random) = (exact.with_size(size)?, Random::seeded(seed));
-        Ok((0..samples).map(|_| sized.sample(&mut random)).collect())
+        if precomputed {
+            return of_size(&Matrix::new(&rows.doubled())?, size, &options, act);
+        }
+        let data = rows.dataset(None, None, &Names::default())?;
+        let source = data.source(checked.scale)?;
+        let sigma = choose_bandwidth(sigma, kind, source.as_rows(), seed, observer)?.sigma;
+        let prepared = source.as_rows().in_memory("an exact sample", seed)?;
+        of_size(&prepared.ground(KernelSpec { kind, sigma })?, size, &options, act)
     })
+}
+
+fn of_size<G: GroundSet<f64> + Sync, A>(
+    ground: &G,
+    size: usize,
+    options: &Options,
+    act: impl FnOnce(Option<&SizedKDpp<'_>>, usize) -> A,
+) -> Result<A, Error> {
+    ExactKDpp::check_rows(ground.len())?;
+    let included = &options.include;
+    let exact = match options.qualities(ground.len())? {
+        Some(quality) => ExactKDpp::new(&Conditional::new(ground, &quality, included)?)?,
+        None => ExactKDpp::new(ground)?,
+    };
+    if size == included.len() {
+        return Ok(act(None, ground.len()));
+    }
+    let sized = exact.with_size(size.saturating_sub(included.len()))?;
+    Ok(act(Some(&sized), ground.len()))
 }

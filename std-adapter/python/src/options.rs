@@ -30,6 +30,9 @@ pub(crate) struct Options {
     steps: Option<u64>,
     ridge: Choice,
     scale: Option<String>,
+    quality: Option<Vec<f64>>,
+    pub(crate) include: Vec<usize>,
+    exclude: Vec<usize>,
     seed: u64,
     pub(crate) threads: Option<usize>,
 }
@@ -140,10 +143,30 @@ impl Options {
             })
         });
         let refinement = self.sweeps.map(|sweeps| Refinement { sweeps, ..Refinement::default() });
-        let options =
-            SelectorOptions { refinement, budget: budget.transpose()?, ..SelectorOptions::default() };
         let steps = self.steps.map(dpp_nystrom::landmarks::Steps::Count).unwrap_or_default();
-        Ok(method.selector(&SelectorOptions { steps, ..options }))
+        Ok(method.selector(&SelectorOptions {
+            refinement,
+            budget: budget.transpose()?,
+            steps,
+            quality: self.quality.clone(),
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            ..SelectorOptions::default()
+        }))
+    }
+
+    /// Return the quality of each row, zero for those that are excluded; none if nothing is asked for.
+    pub(crate) fn qualities(&self, rows: usize) -> Result<Option<Vec<f64>>, Error> {
+        let Self { quality, include, exclude, .. } = self;
+        if quality.is_none() && include.is_empty() && exclude.is_empty() {
+            return Ok(None);
+        }
+        let mut quality = quality.clone().unwrap_or_else(|| vec![1.0; rows]);
+        for &row in exclude {
+            let len = quality.len();
+            *quality.get_mut(row).ok_or(CoreError::OutOfRange { index: row, len })? = 0.0;
+        }
+        Ok(Some(quality))
     }
 }
 

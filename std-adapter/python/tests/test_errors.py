@@ -93,6 +93,31 @@ def test_parameters(parameters, message):
             estimator.set_params(**parameters).fit(X, Y)
 
 
+@pytest.mark.parametrize(
+    "conditions, message",
+    [
+        ({"quality": np.ones(49)}, "shape"),
+        ({"quality": np.full(50, -1.0)}, "at least 0"),
+        ({"quality": np.full(50, np.nan)}, "finite"),
+        ({"quality": np.r_[np.zeros(48), 1.0, 1.0]}, "only 2 rows"),
+        ({"include": [1, 2, 3, 4]}, "4 rows to include"),
+        ({"include": [1, 1]}, "twice"),
+        ({"include": [50]}, "49"),
+        ({"include": [0.5]}, "include"),
+        ({"include": [4], "exclude": [4]}, "row 4"),
+        ({"exclude": np.arange(48)}, "only 2 rows"),
+        ({"selector": "kmeans", "include": [1]}, "kmeans"),
+    ],
+)
+def test_conditions(conditions, message):
+    with pytest.raises(ValueError, match=message):
+        select(X, 3, random_state=0, **conditions)
+    if "selector" not in conditions:
+        for exact in (False, True):
+            with pytest.raises(ValueError):
+                sample_cdpp(X, 3, kernel="rbf", exact=exact, random_state=0, **conditions)
+
+
 def test_targets_and_shapes():
     model = LandmarkRidge(random_state=0).fit(X, Y)
     with pytest.raises(ValueError, match="4 features"):
@@ -150,6 +175,7 @@ def test_the_extension_checks_its_arguments_too():
     options = {
         "kernel": "rbf", "sigma": "median", "degree": 3, "coef0": 1.0, "metric": "one", "count": 5, "selector": "kdpp",
         "landmarks": None, "sweeps": None, "budget": None, "steps": None, "ridge": "cv", "scale": None, "seed": 0, "threads": None,
+        "quality": None, "include": [], "exclude": [],
     }  # fmt: skip
     names = {"features": None, "target": "y", "targets": None, "labels": None}
     for rows in (

@@ -19,7 +19,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dpp_nystrom import LandmarkClassifier, LandmarkRidge, Nystroem, sample_cdpp, select
+from dpp_nystrom import LandmarkClassifier, LandmarkRidge, Nystroem, inclusion_probabilities, sample_cdpp, select
 
 
 def expected_to_fail(estimator):
@@ -401,3 +401,34 @@ def test_a_metric_is_learned_from_classes_and_needs_a_target(table):
     assert not hasattr(points, "component_indices_") and points.components_.shape == (30, 5)
     kernel = points.transform(points.components_)
     np.testing.assert_allclose(np.sum(kernel**2, axis=1), 1.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_samples_with_a_quality_have_its_law(exact):
+    matrix = np.array([[4.0, 1.0, 0.0, 1.0], [1.0, 3.0, 1.0, 0.0], [0.0, 1.0, 2.0, 1.0], [1.0, 0.0, 1.0, 5.0]])
+    quality = np.array([1.0, 2.0, 3.0, 0.5])
+    likelihood = quality[:, None] * matrix * quality
+    pairs = [(1, other) for other in (0, 2)]
+    weights = np.array([np.linalg.det(likelihood[np.ix_(pair, pair)]) for pair in pairs])
+    options = {"quality": quality, "include": [1], "exclude": [3]}
+    samples = sample_cdpp(matrix, 2, n_samples=2000, exact=exact, random_state=0, **options)
+    share = (samples[:, 0] == 0).mean()
+    expected = weights[0] / weights.sum()
+    assert (samples == 1).any(axis=1).all() and not (samples == 3).any()
+    # Four and a half standard deviations.
+    assert abs(share - expected) < 4.5 * np.sqrt(expected * (1 - expected) / 2000)
+    assert sample_cdpp(matrix, 1, exact=exact, random_state=0, include=[2]).tolist() == [2]
+
+
+def test_inclusion_probabilities_are_shares_of_samples():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    quality = np.linspace(0.5, 2, 12)
+    for given in ({}, {"quality": quality}, {"quality": quality, "include": [4], "exclude": [1, 2]}):
+        options = {"kernel": "rbf", "sigma": 1.0, **given}
+        probabilities = inclusion_probabilities(X, 4, **options)
+        assert np.isclose(probabilities.sum(), 4)
+        samples = sample_cdpp(X, 4, n_samples=4000, exact=True, random_state=1, **options)
+        shares = np.bincount(samples.ravel(), minlength=12) / 4000
+        deviation = np.sqrt(probabilities * (1 - probabilities) / 4000)
+        assert (abs(shares - probabilities) <= 4.5 * deviation + 1e-9).all()
+    assert inclusion_probabilities(X, 2, kernel="rbf", include=[3, 5]).tolist() == [float(row in (3, 5)) for row in range(12)]

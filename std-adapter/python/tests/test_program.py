@@ -46,6 +46,29 @@ def test_points_of_kmeans(program, file, table):
         select(X, 20, selector="kmeans")
 
 
+@pytest.mark.parametrize("method", ["kdpp", "kdpp-exact", "rpcholesky", "greedy", "refined"])
+def test_quality_and_rows_to_include_and_exclude(program, table, tmp_path, method):
+    X, y = table
+    quality = np.round(np.random.default_rng(1).uniform(0, 3, len(X)), 3)
+    columns = {f"f{feature}": column for feature, column in enumerate(X.T)} | {"q": quality, "y": y}
+    data = write_csv(tmp_path / "rows.csv", columns)
+    lists = ["--quality", "q", "--include", "7,3", "--exclude", "20-29"]
+    out = tmp_path / "order.csv"
+    arguments = ["--landmarks", 15, "--method", method, "--seed", 2, *lists]
+    expected = json.loads(program("select", data, *arguments, "--json"))
+    program("select", data, *arguments, "--out", out)
+    common = {"selector": method, "scale": "standard", "random_state": 2, "quality": quality}
+    lists = {"include": [7, 3], "exclude": np.arange(20, 30)}
+    rows, gains = select(X, 15, **common, **lists, return_gains=True)
+    assert rows[:2].tolist() == [7, 3] and not set(rows) & set(range(20, 30))
+    assert rows.tolist() == expected["order"] and gains.tolist() == expected["gains"]
+    assert sorted(rows) == expected["landmarks"] == select(X, 15, **common, **lists).tolist()
+    assert np.array_equal(np.loadtxt(out, skiprows=1, delimiter=","), np.column_stack([rows, gains]))
+    # Rows of a file, in the order of selection, are rows to include.
+    more = json.loads(program("select", data, "--landmarks", 18, "--include", out, "--json", "--ignore", "q"))
+    assert more["order"][:15] == rows.tolist()
+
+
 def test_samples_of_a_cdpp(program, file, table):
     X, _ = table
     centred = X - X.mean(axis=0)

@@ -165,6 +165,55 @@ impl SizedKDpp<'_> {
         self.table.log(self.whole.rank, self.c)
     }
 
+    /// Return the probability of each row to be in a sample; the sum is c. `N rank` multiply-adds.
+    ///
+    /// Row i is included with probability `Σ_m p_m v_im²`, with `p_m` the probability that phase 1 selects
+    /// eigenvector m.
+    ///
+    /// ```
+    /// use dpp_nystrom::core::Matrix;
+    /// use dpp_nystrom::landmarks::ExactKDpp;
+    ///
+    /// // Rows 0 and 2 agree: one of them comes with row 1.
+    /// let matrix = Matrix::new(&[2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0])?;
+    /// let exact = ExactKDpp::new(&matrix)?;
+    /// for (probability, expected) in exact.with_size(2)?.inclusion_probabilities().iter().zip([0.5, 1.0, 0.5]) {
+    ///     assert!((probability - expected).abs() < 1e-12);
+    /// }
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
+    pub fn inclusion_probabilities(&self) -> Vec<f64> {
+        let ExactKDpp { eigen, rank } = self.whole;
+        // The law of how many are still to be selected, from the last eigenvector to the first.
+        let mut left = vec![0.0; self.c + 1];
+        left[self.c] = 1.0;
+        let mut included = vec![0.0; eigen.values.len()];
+        for m in (1..=*rank).rev() {
+            let mut selected = 0.0;
+            for count in 1..=self.c {
+                let moved = left[count] * self.probability(m, count);
+                left[count] -= moved;
+                left[count - 1] += moved;
+                selected += moved;
+            }
+            for (included, entry) in included.iter_mut().zip(eigen.vectors.col(m - 1).iter()) {
+                *included += selected * entry * entry;
+            }
+        }
+        included
+    }
+
+    /// Return the probability that eigenvector `m`, from 1, is selected if `left` of the first `m` are.
+    fn probability(&self, m: usize, left: usize) -> f64 {
+        // All that remain if exactly as many are needed, whatever the rounding.
+        if left >= m {
+            return 1.0;
+        }
+        let log =
+            self.whole.eigen.values[m - 1].ln() + self.table.log(m - 1, left - 1) - self.table.log(m, left);
+        log.exp().min(1.0)
+    }
+
     /// Draw one sample: `c` rows in ascending order. `N c²` multiply-adds.
     pub fn sample<R: Rng + ?Sized>(&self, random: &mut R) -> Vec<usize> {
         let chosen = self.eigenvectors(random);
@@ -202,10 +251,7 @@ impl SizedKDpp<'_> {
             if left == 0 {
                 break;
             }
-            let log = self.whole.eigen.values[m - 1].ln() + self.table.log(m - 1, left - 1)
-                - self.table.log(m, left);
-            // Select all that remain if exactly as many are needed, whatever the rounding.
-            if left == m || uniform(random) < log.exp() {
+            if left == m || uniform(random) < self.probability(m, left) {
                 chosen.push(m - 1);
             }
         }

@@ -85,6 +85,36 @@ pub trait Selector: fmt::Debug + Send + Sync {
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error>;
 }
 
+impl<S: Selector + ?Sized> Selector for Box<S> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn needs(&self) -> Needs {
+        (**self).needs()
+    }
+
+    fn in_place(&self) -> Option<Procedure> {
+        (**self).in_place()
+    }
+
+    fn on_ground(&self) -> Option<Procedure> {
+        (**self).on_ground()
+    }
+
+    fn reader(&self) -> String {
+        (**self).reader()
+    }
+
+    fn fixed(&self) -> Option<&[usize]> {
+        (**self).fixed()
+    }
+
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
+        (**self).select(task)
+    }
+}
+
 /// What a selector requires of the data, and what kind of landmarks it returns.
 ///
 /// ```

@@ -105,7 +105,7 @@ pub(crate) struct Refined {
 /// use dpp_nystrom::{Dataset, Nystroem, selectors::{Exchanged, Uniform}};
 ///
 /// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
-/// let exchanged = Exchanged::new(Box::new(Uniform), Refinement::default());
+/// let exchanged = Exchanged::new(Uniform, Refinement::default());
 /// let map = Nystroem::params(5).selector(exchanged).fit(&Dataset::from_rows(&x, 1)?)?;
 /// let outcome = map.selection().refinement.expect("a refinement");
 /// assert!(outcome.after <= outcome.before && outcome.measured == 100);

@@ -13,6 +13,14 @@ from ._classifier import LandmarkClassifier
 from ._native import VERSION as __version__
 from ._nystroem import Nystroem
 from ._ridge import LandmarkRidge
-from ._sampling import sample_cdpp, select
+from ._sampling import inclusion_probabilities, sample_cdpp, select
 
-__all__ = ["LandmarkClassifier", "LandmarkRidge", "Nystroem", "__version__", "sample_cdpp", "select"]
+__all__ = [
+    "LandmarkClassifier",
+    "LandmarkRidge",
+    "Nystroem",
+    "__version__",
+    "inclusion_probabilities",
+    "sample_cdpp",
+    "select",
+]

@@ -172,7 +172,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if self.scale is not None or self.metric != "one":
             raise ValueError('kernel="precomputed" has no features to scale: leave out scale and metric')
         options = _parameters.options_of_kernel(self, len(matrix))
-        indices = options["landmarks"] or _native.select(matrix, None, True, options)
+        indices = options["landmarks"] or sorted(row for row, _ in _native.select(matrix, None, True, options))
         self.component_indices_ = np.asarray(indices, dtype=np.intp)
         own = matrix[np.ix_(self.component_indices_, self.component_indices_)].astype(np.float64)
         self._map = _native.GramMap(own.ravel().tolist())

@@ -83,16 +83,39 @@ def count(name: str, value: Any) -> int:
     return int(value)
 
 
-def row_indices(landmarks: ArrayLike, rows: int) -> list[int]:
+def row_indices(landmarks: ArrayLike, rows: int, name: str = "landmarks") -> list[int]:
     """Return distinct row indices."""
     indices: NDArray[Any] = np.asarray(landmarks)
     if indices.ndim != 1 or not np.issubdtype(indices.dtype, np.integer) or not len(indices):
-        raise ValueError("invalid landmarks: expected a sequence of row indices")
+        raise ValueError(f"invalid {name}: expected a sequence of row indices")
     if indices.min() < 0 or indices.max() >= rows:
-        raise ValueError(f"invalid landmarks: expected row indices from 0 to {rows - 1}, the last row")
+        raise ValueError(f"invalid {name}: expected row indices from 0 to {rows - 1}, the last row")
     if len(np.unique(indices)) < len(indices):
-        raise ValueError("invalid landmarks: a row index occurs twice")
+        raise ValueError(f"invalid {name}: a row index occurs twice")
     return [int(index) for index in indices]
+
+
+def conditions(given: Any, rows: int) -> dict[str, Any]:
+    """Return the quality of rows, and those to include and to exclude, as the library takes them."""
+    quality = getattr(given, "quality", None)
+    if quality is not None:
+        quality = np.asarray(quality, dtype=np.float64)
+        if quality.shape != (rows,):
+            raise ValueError(f"invalid quality: expected the shape ({rows},), found {quality.shape}")
+        if not (np.isfinite(quality).all() and (quality >= 0).all()):
+            raise ValueError("invalid quality: expected finite numbers of at least 0")
+        quality = quality.tolist()
+    lists = {}
+    for name in ("include", "exclude"):
+        listed = getattr(given, name, None)
+        lists[name] = [] if listed is None or len(listed) == 0 else row_indices(listed, rows, name)
+    both = sorted(set(lists["include"]) & set(lists["exclude"]))
+    if both:
+        raise ValueError(f"row {both[0]} is to be included and excluded; omit it from one of the lists")
+    size = given.n_components
+    if size is not None and len(lists["include"]) > size:
+        raise ValueError(f"{len(lists['include'])} rows to include, but only {size} to select")
+    return {"quality": quality} | lists
 
 
 def names(
@@ -150,4 +173,4 @@ def options(given: Any, rows: int) -> dict[str, Any]:
         "scale": given.scale,
         "seed": seed(given.random_state),
         "threads": threads(given.n_jobs),
-    } | {name: extra.get(name) for name in SELECTOR_PARAMS}
+    } | conditions(given, rows) | {name: extra.get(name) for name in SELECTOR_PARAMS}

@@ -26,9 +26,13 @@ def select(
     degree: int = 3,
     coef0: float = 1.0,
     scale: str | None = None,
+    quality: ArrayLike | None = None,
+    include: ArrayLike | None = None,
+    exclude: ArrayLike | None = None,
+    return_gains: bool = False,
     random_state: int | np.random.RandomState | None = None,
     n_jobs: int | None = None,
-) -> NDArray[np.intp]:
+) -> NDArray[np.intp] | tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Select diverse rows, as landmarks of a kernel method.
 
     Parameters
@@ -41,16 +45,28 @@ def select(
         The target, for the selector "refined-ridge" and for `sigma="cv"`.
     selector, selector_params, kernel, gamma, sigma, degree, coef0, scale, random_state, n_jobs
         As for :class:`Nystroem`. The defaults are those of `dpp-nystrom select`, but for `scale`, which is "standard" there.
+    quality : array-like, shape (n_samples,), default=None
+        A quality of each row, at least 0: the kernel matrix becomes `diag(quality) K diag(quality)`, so that rows are preferred by
+        its square. A row of quality 0 is not selected. With the selector "greedy": the greedy MAP inference of a DPP.
+    include, exclude : array-like of int, default=None
+        Rows that are selected in any case and count towards `size`, and rows that are not selected. The law of the others is that
+        given these.
+    return_gains : bool, default=False
+        Return the rows in the order of selection, and the gain of each: its residual given the rows before it, times the square of
+        its quality. Rows that a selector selects all at once, such as a sample, are in the order of the largest residual.
 
     Returns
     -------
     indices : ndarray of int, shape (size,)
         Row indices, ascending.
+    gains : ndarray of float, shape (size,)
+        With `return_gains`.
 
     Raises
     ------
     ValueError
-        For values that are not finite, more rows than there are or than are independent, a selector of points (`kmeans`).
+        For values that are not finite, more rows than there are or than are independent, a selector of points (`kmeans`), a
+        quality that is negative, a row to include that is also to be excluded.
 
     Examples
     --------
@@ -73,10 +89,17 @@ def select(
         degree=degree,
         coef0=coef0,
         scale=scale,
+        quality=quality,
+        include=include,
+        exclude=exclude,
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    return np.asarray(_native.select(rows, target, precomputed, options), dtype=np.intp)
+    selected = _native.select(rows, target, precomputed, options)
+    order = np.asarray([row for row, _ in selected], dtype=np.intp)
+    if return_gains:
+        return order, np.asarray([gain for _, gain in selected], dtype=np.float64)
+    return np.sort(order)
 
 
 def sample_cdpp(
@@ -89,6 +112,9 @@ def sample_cdpp(
     n_samples: int | None = None,
     exact: bool = False,
     steps: int | None = None,
+    quality: ArrayLike | None = None,
+    include: ArrayLike | None = None,
+    exclude: ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = None,
     n_jobs: int | None = None,
 ) -> NDArray[np.intp]:
@@ -113,6 +139,8 @@ def sample_cdpp(
         Sample exactly, in place of the chain.
     steps : int, default=None
         The number of tries of a chain; None: until it has converged.
+    quality, include, exclude
+        As for :func:`select`: samples are of `diag(quality) K diag(quality)`, given the rows to include.
     random_state, n_jobs
         As for :class:`Nystroem`. Samples of a chain have the seeds from `random_state` on.
 
@@ -138,16 +166,83 @@ def sample_cdpp(
     rows, precomputed = _rows(X, kernel)
     params = None if steps is None else {"steps": steps}
     options = _options(
-        rows, size, selector_params=params, kernel=kernel, gamma=gamma, sigma=sigma, random_state=random_state, n_jobs=n_jobs
+        rows,
+        size,
+        selector_params=params,
+        kernel=kernel,
+        gamma=gamma,
+        sigma=sigma,
+        quality=quality,
+        include=include,
+        exclude=exclude,
+        random_state=random_state,
+        n_jobs=n_jobs,
     )
     count = 1 if n_samples is None else _parameters.count("n_samples", n_samples)
     if exact:
         samples = _native.sample_exact(rows, precomputed, count, options)
     else:
         seeds = [(options["seed"] + sample) % 2**64 for sample in range(count)]
-        samples = [_native.select(rows, None, precomputed, options | {"seed": seed}) for seed in seeds]
+        drawn = [_native.select(rows, None, precomputed, options | {"seed": seed}) for seed in seeds]
+        samples = [sorted(row for row, _ in sample) for sample in drawn]
     found = np.asarray(samples, dtype=np.intp)
     return found[0] if n_samples is None else found
+
+
+def inclusion_probabilities(
+    X: ArrayLike,
+    size: int,
+    *,
+    kernel: str = "precomputed",
+    gamma: float | None = None,
+    sigma: float | str = "median",
+    quality: ArrayLike | None = None,
+    include: ArrayLike | None = None,
+    exclude: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """Return the probability of each row to be in a c-DPP's sample of `size` rows.
+
+    From the eigenvectors of the matrix: `O(n³)`, up to 10,000 rows. For more rows count samples of :func:`sample_cdpp`.
+
+    Parameters
+    ----------
+    X, size, kernel, gamma, sigma, quality, include, exclude, n_jobs
+        As for :func:`sample_cdpp`.
+
+    Returns
+    -------
+    probabilities : ndarray of float, shape (n_samples,)
+        Their sum is `size`.
+
+    Raises
+    ------
+    ValueError
+        As :func:`sample_cdpp`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpp_nystrom import inclusion_probabilities
+    >>> matrix = np.array([[2.0, 1.0, 2.0], [1.0, 2.0, 1.0], [2.0, 1.0, 2.0]])
+    >>> [round(float(p), 3) for p in inclusion_probabilities(matrix, 2)]  # rows 0 and 2 are equal
+    [0.5, 1.0, 0.5]
+    """
+    rows, precomputed = _rows(X, kernel)
+    options = _options(
+        rows,
+        size,
+        selector_params=None,
+        kernel=kernel,
+        gamma=gamma,
+        sigma=sigma,
+        quality=quality,
+        include=include,
+        exclude=exclude,
+        random_state=0,
+        n_jobs=n_jobs,
+    )
+    return np.asarray(_native.inclusion(rows, precomputed, options), dtype=np.float64)
 
 
 def _options(rows: NDArray[Any], size: int, **given: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 use crate::approximation::{AnyGround, Conditional, Gram};
 use crate::error::{Cause, Error, check_length};
-use crate::landmarks::selection::{Choice, log_det};
+use crate::landmarks::selection::log_det;
 use crate::landmarks::selector::run;
 use crate::landmarks::{Needs, Selection, Selector, Task};
 use dpp_nystrom_core::Error as CoreError;
@@ -28,7 +28,7 @@ use std::collections::HashSet;
 ///
 /// let x: Vec<f64> = (0..100).map(|i| f64::from(i) / 10.0).collect();
 /// let quality: Vec<f64> = (0..100).map(|i| if i < 50 { 1.0 } else { 3.0 }).collect();
-/// let selector = Conditioned::new(Box::new(Kdpp::default())).quality(quality).include([7]).exclude([50, 51]);
+/// let selector = Conditioned::new(Kdpp::default()).quality(quality).include([7]).exclude([50, 51]);
 /// let map = Nystroem::params(5).selector(selector).fit(&Dataset::from_rows(&x, 1)?)?;
 /// assert!(map.landmarks().contains(&7) && !map.landmarks().contains(&50));
 /// # Ok::<(), dpp_nystrom::Error>(())
@@ -43,8 +43,8 @@ pub struct Conditioned {
 
 impl Conditioned {
     /// Select with this selector.
-    pub fn new(selector: Box<dyn Selector>) -> Self {
-        Self { selector, quality: None, include: Vec::new(), exclude: Vec::new() }
+    pub fn new(selector: impl Selector + 'static) -> Self {
+        Self { selector: Box::new(selector), quality: None, include: Vec::new(), exclude: Vec::new() }
     }
 
     /// Prefer rows by quality: one number for each row of the data set, in its order, finite and not
@@ -178,9 +178,8 @@ impl Conditioned {
         }
         let gram = Gram::of(ground);
         let selection = run(&*self.selector, &Task { gram: &gram, c: task.c - included, ..*task })?;
-        let rows = selection.landmarks.rows().unwrap_or_default();
-        for Choice { position, gain } in gram.ground().on_rows(rows, |ground| selection.ordered(ground))? {
-            order.push(rows[position]);
+        for (row, gain) in gram.in_order(&selection)? {
+            order.push(row);
             gains.push(gain);
         }
         Ok(Chosen { order, gains, selection })

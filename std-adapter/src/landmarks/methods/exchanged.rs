@@ -14,7 +14,7 @@ use dpp_nystrom_host::rng::{RngStream, stream};
 /// use dpp_nystrom::landmarks::Refinement;
 /// use dpp_nystrom::selectors::{Exchanged, Uniform};
 ///
-/// let selector = Exchanged::new(Box::new(Uniform), Refinement { sweeps: 5, ..Refinement::default() });
+/// let selector = Exchanged::new(Uniform, Refinement { sweeps: 5, ..Refinement::default() });
 /// ```
 #[derive(Debug)]
 pub struct Exchanged {
@@ -24,8 +24,8 @@ pub struct Exchanged {
 
 impl Exchanged {
     /// Exchange the rows that `start` selects.
-    pub fn new(start: Box<dyn Selector>, refinement: Refinement) -> Self {
-        Self { start, refinement }
+    pub fn new(start: impl Selector + 'static, refinement: Refinement) -> Self {
+        Self { start: Box::new(start), refinement }
     }
 }
 
