@@ -188,7 +188,7 @@ fn selected<G: GroundSet<f64> + Sync>(
 ) -> Result<Vec<usize>, Error> {
     let gram = Gram::over(ground, None);
     let selection = run(selector, &Task::new(&gram, count))?;
-    Ok(gram.in_order(&selection)?.into_iter().map(|(row, _)| row).collect())
+    Ok(selection.in_order(&gram)?.into_iter().map(|(row, _)| row).collect())
 }
 
 fn map(count: usize, sigma: Sigma, selector: Box<dyn Selector>) -> dpp_nystrom::NystroemParams {

@@ -245,7 +245,7 @@ fn of_matrix(arguments: &Select, selector: &dyn Selector) -> Result<(), Error> {
     }?;
     let landmarks = selection.landmarks.rows().unwrap_or_default();
     let (order, gains): (Vec<usize>, Vec<f64>) =
-        Gram::over(&ground, None).in_order(&selection)?.into_iter().unzip();
+        selection.in_order(&Gram::over(&ground, None))?.into_iter().unzip();
     if let Some(path) = out {
         write_order(path, &order, &gains)?;
     }

@@ -233,7 +233,7 @@ fn of_matrix<T: Lane>(
     let selection = options.count.map_or_else(|| pipeline::with_usual(rows, select), select)?;
     // The order of rows that were selected all at once is found in double precision.
     let doubled = values.iter().map(|value| value.to_f64()).collect::<Vec<_>>();
-    Gram::over(&Matrix::new(&doubled)?, None).in_order(&selection).map(Some)
+    selection.in_order(&Gram::over(&Matrix::new(&doubled)?, None)).map(Some)
 }
 
 /// Draw samples of a c-DPP, each of `options.count` rows, from the eigenvectors of the kernel matrix.

@@ -1,10 +1,11 @@
 //! The kernel of rows that have a quality, given rows that are selected in any case.
 
-use crate::approximation::{features::features, ground::Ground};
 use crate::error::{Error, check_length};
-use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, start};
-use dpp_nystrom_host::{heap::Heap, heap::zeros, simd::InLanes, simd::Lane};
+use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, start};
+use dpp_nystrom_host::heap::{Heap, zeros};
+use dpp_nystrom_host::simd::lane::{Ground, InLanes, Lane};
 use pulp::Simd;
+use rayon::prelude::*;
 use std::fmt;
 
 /// `q_i q_j (k(i, j) - φ_i·φ_j)`, with φ the Nyström features from included rows.
@@ -56,10 +57,12 @@ impl<'g, G: GroundSet<f64> + Sync> Conditional<'g, G> {
             let mut memory = Heap::new(included.len())?;
             let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(Error::landmarks)?;
             start::given(&mut landmarks, included).map_err(Error::landmarks)?;
-            let features = features(&landmarks)?;
-            for (numbers, features) in numbers.chunks_exact_mut(width).zip(features.col_iter()) {
-                numbers[1..].iter_mut().zip(features.iter()).for_each(|(number, feature)| *number = *feature);
-            }
+            let nystrom = Nystrom::new(&landmarks);
+            let features = numbers.par_chunks_exact_mut(width).enumerate().map(|(row, numbers)| {
+                ground.column(row, landmarks.members(), &mut numbers[1..]);
+                nystrom.features_at(row, &mut numbers[1..])
+            });
+            features.collect::<Result<(), _>>().map_err(Error::landmarks)?;
             let pivots =
                 (0..included.len()).map(|k| landmarks.factor().pivot(k) * landmarks.factor().pivot(k));
             gains.extend(included.iter().zip(pivots).map(|(&row, gain)| quality[row] * quality[row] * gain));
@@ -119,7 +122,7 @@ impl<G: GroundSet<f64>> GroundSet<f64> for Conditional<'_, G> {
 }
 
 #[doc(hidden)]
-impl InLanes<f64> for Conditional<'_, Ground<'_>> {
+impl InLanes<f64> for Conditional<'_, Ground<'_, f64>> {
     /// Its number and its features.
     type Row<'r>
         = (usize, &'r [f64])

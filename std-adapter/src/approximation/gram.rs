@@ -8,7 +8,6 @@ use crate::approximation::{
 use crate::data::{prepared::Prepared, prepared::StandardTarget, weights::Weights};
 use crate::error::{Cause, Error};
 use crate::kernel::spec::KernelSpec;
-use crate::landmarks::selection::{Choice, Selection};
 use crate::linalg::eigen::{Eigen, eigen};
 use dpp_nystrom_core::{GroundSet, Points};
 use faer::Mat;
@@ -192,31 +191,6 @@ impl<'a> Gram<'a> {
             LandmarkSet::Indices(rows) => features_of(&self.ground, rows),
             LandmarkSet::Points(points) => features_of_points(self.rows()?, points),
         }
-    }
-
-    /// Return the selected rows in the order of selection, with the gain of each ([`Choice::gain`]). Those that
-    /// a method selected all at once are in the order of greedily pivoted Cholesky: the row that the rows
-    /// before it explain least is next. Empty for points. `O(c³)`.
-    ///
-    /// # Errors
-    /// `ErrorKind::Memory`.
-    ///
-    /// ```
-    /// use dpp_nystrom::approximation::Gram;
-    /// use dpp_nystrom::core::Matrix;
-    /// use dpp_nystrom::landmarks::{Task, run};
-    /// use dpp_nystrom::selectors::KdppExact;
-    ///
-    /// let matrix = Matrix::new(&[4.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 9.0])?;
-    /// let gram = Gram::over(&matrix, None);
-    /// let selection = run(&KdppExact, &Task::new(&gram, 3))?;
-    /// assert_eq!(gram.in_order(&selection)?, [(2, 9.0), (0, 4.0), (1, 1.0)]);
-    /// # Ok::<(), dpp_nystrom::Error>(())
-    /// ```
-    pub fn in_order(&self, selection: &Selection) -> Result<Vec<(usize, f64)>, Error> {
-        let Some(rows) = selection.landmarks.rows() else { return Ok(Vec::new()) };
-        let order = self.ground.on_rows(rows, |ground| selection.ordered(ground))?;
-        Ok(order.into_iter().map(|Choice { position, gain }| (rows[position], gain)).collect())
     }
 
     /// Measure the trace error of landmarks, in one pass over the rows.

@@ -108,7 +108,7 @@ impl Selection {
     }
 
     /// Return a selection of rows in the order in which they were selected, with the gain of each.
-    pub(crate) fn in_order(rows: Vec<usize>, gains: &[f64], log_det: f64) -> Self {
+    pub(crate) fn of_rows(rows: Vec<usize>, gains: &[f64], log_det: f64) -> Self {
         let mut positions: Vec<usize> = (0..rows.len()).collect();
         positions.sort_unstable_by_key(|&at| rows[at]);
         let mut order: Vec<Choice> = gains.iter().map(|&gain| Choice { position: 0, gain }).collect();
@@ -122,7 +122,7 @@ impl Selection {
     ) -> Self {
         let pivots = (0..landmarks.len()).map(|k| landmarks.factor().pivot(k).to_f64());
         let gains: Vec<f64> = pivots.map(|pivot| pivot * pivot).collect();
-        Self::in_order(landmarks.members().to_vec(), &gains, landmarks.log_det().to_f64())
+        Self::of_rows(landmarks.members().to_vec(), &gains, landmarks.log_det().to_f64())
     }
 
     /// Return a selection of rows with this log-determinant.
@@ -141,6 +141,32 @@ impl Selection {
     /// Return a selection of rows in the given order, with `NaN` as the log-determinant.
     pub(crate) fn given(rows: Vec<usize>) -> Self {
         Self::new(LandmarkSet::Indices(rows), f64::NAN)
+    }
+
+    /// Return the landmarks in the order of selection among the rows of `gram`, with the gain of each
+    /// ([`Choice::gain`]). Those that a method selected all at once are in the order of greedily pivoted
+    /// Cholesky: the row that the rows before it explain least is next. Empty for points. `O(c³)`.
+    ///
+    /// # Errors
+    /// `ErrorKind::Memory`.
+    ///
+    /// ```
+    /// use dpp_nystrom::approximation::Gram;
+    /// use dpp_nystrom::core::Matrix;
+    /// use dpp_nystrom::landmarks::{Task, run};
+    /// use dpp_nystrom::selectors::KdppExact;
+    ///
+    /// let matrix = Matrix::new(&[4.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 9.0])?;
+    /// let gram = Gram::over(&matrix, None);
+    /// let selection = run(&KdppExact, &Task::new(&gram, 3))?;
+    /// let order: Vec<usize> = selection.in_order(&gram)?.into_iter().map(|(row, _)| row).collect();
+    /// assert_eq!(order, [2, 0, 1]);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
+    pub fn in_order(&self, gram: &Gram<'_>) -> Result<Vec<(usize, f64)>, Error> {
+        let Some(rows) = self.landmarks.rows() else { return Ok(Vec::new()) };
+        let order = gram.ground().on_rows(rows, |ground| self.ordered(ground))?;
+        Ok(order.into_iter().map(|Choice { position, gain }| (rows[position], gain)).collect())
     }
 
     /// Return the landmarks, rows of which `ground` is alone, in the order of selection. Those that a method

@@ -155,7 +155,7 @@ impl Selector for Conditioned {
         })?;
         let order: Vec<usize> = order.into_iter().map(|row| rows[row]).collect();
         let log_det = log_det(gram.ground(), &order)?;
-        let in_order = Selection::in_order(order, &gains, log_det);
+        let in_order = Selection::of_rows(order, &gains, log_det);
         Ok(Selection { landmarks: in_order.landmarks, log_det, order: in_order.order, ..selection })
     }
 }
@@ -178,7 +178,7 @@ impl Conditioned {
         }
         let gram = Gram::of(ground);
         let selection = run(&*self.selector, &Task { gram: &gram, c: task.c - included, ..*task })?;
-        for (row, gain) in gram.in_order(&selection)? {
+        for (row, gain) in selection.in_order(&gram)? {
             order.push(row);
             gains.push(gain);
         }
