@@ -111,8 +111,8 @@ fn places_of_sensors() -> Result<(), Error> {
         let planned = Conditioned::new(selector).include(stations).exclude(lake.clone());
         selected(&field, SENSORS, &planned)
     };
-    let places = planned(Box::new(Refined::default()))?;
-    let at_random = planned(Box::new(Uniform))?;
+    let places = planned(boxed(Refined::default()))?;
+    let at_random = planned(boxed(Uniform))?;
     println!("\n25 places of sensors    variance that is left on land");
     println!("  at random             {:.4}", left(&at_random)?);
     println!("  refined               {:.4}", left(&places)?);
@@ -137,7 +137,7 @@ fn inducing_points() -> Result<(), Error> {
         let model = KernelRidge::params(&map).ridge(Ridge::CrossValidated).fit(&data)?;
         Ok((map.trace_error(&data)?, root_mean_square(&model.predict(&rows[train..])?, &targets[test..])))
     };
-    let (uniform, refined) = (error(Box::new(Uniform))?, error(Box::new(Refined::default()))?);
+    let (uniform, refined) = (error(boxed(Uniform))?, error(boxed(Refined::default()))?);
     println!("\n40 inducing points      variance that is left  error on new rows");
     println!("  at random             {:21.4}  {:.3}", uniform.0, uniform.1);
     println!("  refined               {:21.4}  {:.3}", refined.0, refined.1);
@@ -172,7 +172,7 @@ fn sparse_points() -> Result<(), Error> {
         let model = KernelRidge::params(&map).ridge(Ridge::Value(1e-10)).fit(&data)?;
         Ok(root_mean_square(&model.predict(&new)?, &energies(&new)))
     };
-    let (uniform, refined) = (error(Box::new(Uniform))?, error(Box::new(Refined::default()))?);
+    let (uniform, refined) = (error(boxed(Uniform))?, error(boxed(Refined::default()))?);
     println!("\n40 points of a potential  error on hot snapshots");
     println!("  at random               {uniform:.5}");
     println!("  refined                 {refined:.5}");
@@ -189,6 +189,10 @@ fn selected<G: GroundSet<f64> + Sync>(
     let gram = Gram::over(ground, None);
     let selection = run(selector, &Task::new(&gram, count))?;
     Ok(selection.in_order(&gram)?.into_iter().map(|(row, _)| row).collect())
+}
+
+fn boxed(selector: impl Selector + 'static) -> Box<dyn Selector> {
+    Box::new(selector)
 }
 
 fn map(count: usize, sigma: Sigma, selector: Box<dyn Selector>) -> dpp_nystrom::NystroemParams {

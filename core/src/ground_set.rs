@@ -480,7 +480,7 @@ impl<T: Scalar, G: GroundSet<T> + ?Sized> GroundSet<T> for WithQuality<'_, T, G>
     fn column(&self, i: usize, members: &[usize], out: &mut [T]) {
         self.ground.column(i, members, out);
         for (out, &member) in out.iter_mut().zip(members) {
-            *out = *out * (self.quality(member) * self.quality(i));
+            *out *= self.quality(member) * self.quality(i);
         }
     }
 }

@@ -297,6 +297,6 @@ fn bad_lists_are_refused_with_the_row() {
     let quality: Vec<f64> = (0..20).map(|row| f64::from(u8::from([3, 8, 11].contains(&row)))).collect();
     assert_eq!(fit(new().quality(quality)).unwrap(), [3, 8, 11]);
     let line = Points::new(&rows, 1, Linear).unwrap();
-    let dependent = Conditional::new(&line, &vec![1.0; 20], &[1, 2]).unwrap_err();
+    let dependent = Conditional::new(&line, &[1.0; 20], &[1, 2]).unwrap_err();
     assert_eq!(dependent.kind(), ErrorKind::Landmarks);
 }

@@ -1,6 +1,6 @@
 //! `dpp-nystrom select`.
 
-use crate::command::{Folder, assert_close, assert_landmarks, column, number, row_numbers};
+use crate::command::{Folder, assert_close, assert_landmarks, number, row_numbers};
 use crate::dense::{Formula, log_det, median_distance, residual, standardised, trace};
 use crate::sample::Sample;
 use serde_json::Value;
@@ -35,6 +35,8 @@ fn the_report_is_complete() {
     let documented = [
         "method",
         "landmarks",
+        "order",
+        "gains",
         "sigma",
         "rows",
         "dim",
@@ -188,10 +190,18 @@ fn the_landmarks_are_written() {
     let (folder, _) = folder();
     let run = folder.run("select a.csv --landmarks 8 --json --out rows.csv --rows 60").good();
     let text = folder.text("rows.csv");
-    let (name, written) = column(&text);
-    let landmarks = row_numbers(&run.json(), "landmarks");
-    assert_eq!(name, "row");
-    assert_eq!(written, landmarks.iter().map(|&row| row as f64).collect::<Vec<_>>());
+    let report = run.json();
+    let order = row_numbers(&report, "order");
+    let gains = report["gains"].as_array().unwrap().iter().map(|gain| gain.as_f64().unwrap());
+    let lines = order.iter().zip(gains.clone()).map(|(row, gain)| format!("{row},{gain}\n"));
+    assert_eq!(text, format!("row,gain\n{}", lines.collect::<String>()));
+    // The largest residual first, of one at most; their product is the determinant.
+    let gains: Vec<f64> = gains.collect();
+    assert!(gains[0] == 1.0 && gains.is_sorted_by(|one, next| one >= next), "{gains:?}");
+    assert_close(gains.iter().map(|gain| gain.ln()).sum(), number(&report, "log_det"), 1e-12);
+    let mut ascending = order;
+    ascending.sort_unstable();
+    assert_eq!(ascending, row_numbers(&report, "landmarks"));
     // With --out, the text does not list them.
     assert!(!folder.run("select a.csv --landmarks 8 --out rows.csv").good().out.contains("rows: "));
     assert_eq!(folder.names(), ["a.csv", "rows.csv"]);
@@ -274,5 +284,75 @@ fn all_rows_as_landmarks() {
         assert_eq!(row_numbers(&report, "landmarks"), (0..30).collect::<Vec<_>>());
         assert!(number(&report, "trace_fraction") < 1e-12, "{report}");
         assert_eq!(number(&report, "accepted"), 0.0);
+    }
+}
+
+/// A table of 120 rows; of every three, the second has the quality 0 and the third the highest.
+fn pool() -> Folder {
+    let row = |i: usize| {
+        let (a, b, quality) = (i * 37 % 101, i * 53 % 97, ["1", "0", "2.5"][i % 3]);
+        format!("r{i},{a},{b},{quality},{}\n", i % 7)
+    };
+    Folder::with("pool.csv", format!("id,a,b,q,y\n{}", (0..ROWS).map(row).collect::<String>()))
+}
+
+fn order(folder: &Folder, file: &str, options: &str) -> Vec<usize> {
+    let run = folder.run(&format!("select {file} --ids id --target y --json {options}"));
+    row_numbers(&run.good().json(), "order")
+}
+
+#[test]
+fn rows_are_preferred_by_quality_included_and_excluded() {
+    let folder = pool();
+    let chosen = order(&folder, "pool.csv", "--landmarks 12 --quality q --include 1,7 --exclude 40-79");
+    assert_eq!(chosen[..2], [1, 7]);
+    assert!(chosen[2..].iter().all(|row| !(40..80).contains(row) && row % 3 != 1), "{chosen:?}");
+    for method in ["greedy", "kdpp", "kdpp-exact", "refined"] {
+        let of = |options: &str| {
+            order(&folder, "pool.csv", &format!("--landmarks 12 --method {method} {options}"))
+        };
+        let good = of("--quality q").iter().filter(|&row| row % 3 == 2).count();
+        let unweighted = of("--ignore q").iter().filter(|&row| row % 3 == 2).count();
+        assert!(good >= 8 && good > unweighted, "{method}: {good} {unweighted}");
+    }
+    // Rows that another selection wrote, in its order.
+    folder.run("select pool.csv --ids id,q --target y --landmarks 5 --out first.csv").good();
+    let written = folder.text("first.csv");
+    let first = written.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().unwrap());
+    let more = order(&folder, "pool.csv", "--landmarks 9 --ignore q --include first.csv");
+    assert_eq!(more[..5], first.collect::<Vec<usize>>());
+}
+
+#[test]
+fn qualities_stay_with_their_rows() {
+    let folder = pool();
+    let (names, rows) =
+        folder.text("pool.csv").split_once('\n').map(|(n, r)| (n.to_owned(), r.to_owned())).unwrap();
+    folder.write("gaps.csv", format!("{names}\nx,,1,1,1\n{rows}"));
+    // One row further on in the file.
+    let chosen = order(&folder, "gaps.csv", "--missing drop --landmarks 8 --quality q --include 5");
+    assert!(chosen[0] == 5 && chosen[1..].iter().all(|row| row % 3 != 2), "{chosen:?}");
+    let drawn = order(&folder, "pool.csv", "--landmarks 8 --quality q --rows 60 --exclude 0-9");
+    assert!(drawn.iter().all(|row| *row >= 10 && row % 3 != 1), "{drawn:?}");
+}
+
+#[test]
+fn conditions_that_cannot_be_met_are_refused() {
+    let folder = pool();
+    for (options, problem) in [
+        ("--quality id", "expected a quality"),
+        ("--quality none", "no column is called"),
+        ("--include 1,1 --ignore q", "row 1 is already a landmark"),
+        ("--include 1 --exclude 0-3 --ignore q", "row 1 is to be included and excluded"),
+        ("--include 5-1 --ignore q", "expected row numbers"),
+        ("--include 120 --ignore q", "index 120 is out of range"),
+        ("--include 0-9 --ignore q", "10 rows to include, but only 8 landmarks"),
+        ("--exclude 0-117 --ignore q", "only 2 rows may be selected"),
+        ("--quality q --method kmeans", "kmeans takes no quality"),
+        ("--quality q --method refined-ridge", "refined-ridge takes no quality"),
+    ] {
+        folder
+            .run(&format!("select pool.csv --ids id --target y --landmarks 8 {options}"))
+            .refused(&[problem]);
     }
 }
