@@ -114,7 +114,7 @@ fn autocovariance(values: &[f64], lag: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{autocorrelation_time, split_r_hat};
-    use crate::landmarks::exact_kdpp::uniform;
+    use crate::landmarks::eigenvector_law::uniform;
     use dpp_nystrom_core::Random;
 
     #[test]

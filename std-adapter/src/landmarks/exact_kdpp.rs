@@ -3,10 +3,8 @@
 //! A c-DPP is a mixture of projection DPPs (Hough, Krishnapur, Peres and Virág 2006; Kulesza and Taskar
 //! 2011). Sampling has two phases:
 //!
-//! 1. Select `c` eigenvectors `V`, the set `J` with probability `Π_{j∈J} λ_j / e_c(λ)`. Going from the last
-//!    eigenvalue to the first, each is selected with probability `λ_m e_{l-1}(λ_1..λ_{m-1}) / e_l(λ_1..λ_m)`,
-//!    where `l` is the number still to be selected. The polynomials are tabulated once as logarithms,
-//!    `(N + 1)(c + 1)` numbers.
+//! 1. Select `c` eigenvectors `V`, the set `J` with probability `Π_{j∈J} λ_j / e_c(λ)`
+//!    (`eigenvector_law`).
 //! 2. Select `c` rows with probability `det (V Vᵀ)_CC`, one after the other: row `i` with probability
 //!    proportional to `‖v_i‖² - Σ_k (v_i·q_k)²`, with `v_i` the rows of `V` and `q_1, q_2, …` an orthonormal
 //!    basis of the rows selected so far. Each selection adds one vector to the basis and multiplies `V` by
@@ -18,11 +16,10 @@
 
 use crate::approximation::{SPECTRUM_ROWS, features::kernel_matrix};
 use crate::error::{Cause, Error};
+use crate::landmarks::eigenvector_law::{EigenvectorLaw, orthogonal, uniform};
 use crate::landmarks::selector::check_count;
-use crate::linalg::{
-    Eigen, eigen::eigen, eigen::rank, elementary_symmetric::SymmetricTable, expected_trace_error,
-};
-use dpp_nystrom_core::{Error as CoreError, GroundSet};
+use crate::linalg::{Eigen, eigen::eigen, eigen::rank, expected_trace_error};
+use dpp_nystrom_core::GroundSet;
 use dpp_nystrom_host::rng::by_weight;
 use faer::{Accum, Mat, MatRef, Par, linalg::matmul::matmul};
 use rand_core::Rng;
@@ -115,17 +112,9 @@ impl ExactKDpp {
     /// `ErrorKind::Landmarks` if `c` is zero, exceeds the number of rows, or exceeds the rank;
     /// `ErrorKind::Memory`.
     pub fn with_size(&self, c: usize) -> Result<SizedKDpp<'_>, Error> {
-        self.check_size(c)?;
-        let table = SymmetricTable::new(&self.eigen.values[..self.rank], c)?;
-        Ok(SizedKDpp { whole: self, table, c })
-    }
-
-    fn check_size(&self, c: usize) -> Result<(), Error> {
         check_count(c, self.eigen.values.len())?;
-        if c > self.rank {
-            return Err(Error::landmarks(CoreError::RankDeficient { rank: self.rank, landmarks: c }));
-        }
-        Ok(())
+        let law = EigenvectorLaw::new(&self.eigen.values[..self.rank], c)?;
+        Ok(SizedKDpp { whole: self, law, c })
     }
 
     /// Draw one sample: `c` rows in ascending order. `O(N c²)`. To draw several samples of one size, use
@@ -154,7 +143,7 @@ impl ExactKDpp {
 #[derive(Debug)]
 pub struct SizedKDpp<'a> {
     whole: &'a ExactKDpp,
-    table: SymmetricTable,
+    law: EigenvectorLaw<'a>,
     c: usize,
 }
 
@@ -162,7 +151,7 @@ impl SizedKDpp<'_> {
     /// Return `log e_c(K)`, the log of the normalising constant: a set `C` has the probability
     /// `det K_CC / e_c(K)`.
     pub fn log_normaliser(&self) -> f64 {
-        self.table.log(self.whole.rank, self.c)
+        self.law.log_normaliser()
     }
 
     /// Return the probability of each row to be in a sample; the sum is c. `N rank` multiply-adds.
@@ -183,40 +172,19 @@ impl SizedKDpp<'_> {
     /// # Ok::<(), dpp_nystrom::Error>(())
     /// ```
     pub fn inclusion_probabilities(&self) -> Vec<f64> {
-        let ExactKDpp { eigen, rank } = self.whole;
-        // The law of how many are still to be selected, from the last eigenvector to the first.
-        let mut left = vec![0.0; self.c + 1];
-        left[self.c] = 1.0;
-        let mut included = vec![0.0; eigen.values.len()];
-        for m in (1..=*rank).rev() {
-            let mut selected = 0.0;
-            for count in 1..=self.c {
-                let moved = left[count] * self.probability(m, count);
-                left[count] -= moved;
-                left[count - 1] += moved;
-                selected += moved;
-            }
-            for (included, entry) in included.iter_mut().zip(eigen.vectors.col(m - 1).iter()) {
-                *included += selected * entry * entry;
+        let vectors = &self.whole.eigen.vectors;
+        let mut included = vec![0.0; vectors.nrows()];
+        for (share, vector) in self.law.shares().into_iter().zip(vectors.col_iter()) {
+            for (included, entry) in included.iter_mut().zip(vector.iter()) {
+                *included += share * entry * entry;
             }
         }
         included
     }
 
-    /// Return the probability that eigenvector `m`, from 1, is selected if `left` of the first `m` are.
-    fn probability(&self, m: usize, left: usize) -> f64 {
-        // All that remain if exactly as many are needed, whatever the rounding.
-        if left >= m {
-            return 1.0;
-        }
-        let log =
-            self.whole.eigen.values[m - 1].ln() + self.table.log(m - 1, left - 1) - self.table.log(m, left);
-        log.exp().min(1.0)
-    }
-
     /// Draw one sample: `c` rows in ascending order. `N c²` multiply-adds.
     pub fn sample<R: Rng + ?Sized>(&self, random: &mut R) -> Vec<usize> {
-        let chosen = self.eigenvectors(random);
+        let chosen = self.law.draw(random);
         let vectors = &self.whole.eigen.vectors;
         let rows = vectors.nrows();
         let basis = Mat::from_fn(rows, self.c, |i, k| vectors[(i, chosen[k])]);
@@ -242,43 +210,4 @@ impl SizedKDpp<'_> {
         members.sort_unstable();
         members
     }
-
-    /// Phase 1: select `c` eigenvectors and return their indices.
-    fn eigenvectors<R: Rng + ?Sized>(&self, random: &mut R) -> Vec<usize> {
-        let mut chosen = Vec::with_capacity(self.c);
-        for m in (1..=self.whole.rank).rev() {
-            let left = self.c - chosen.len();
-            if left == 0 {
-                break;
-            }
-            if left == m || uniform(random) < self.probability(m, left) {
-                chosen.push(m - 1);
-            }
-        }
-        chosen
-    }
-}
-
-/// Return a uniform number in [0, 1) with 53 random bits.
-pub(crate) fn uniform<R: Rng + ?Sized>(random: &mut R) -> f64 {
-    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-}
-
-/// Return the normalised component of `vector` orthogonal to an orthonormal basis. Two passes of Gram-Schmidt
-/// are enough (Giraud, Langou and Rozložník 2005).
-fn orthogonal(mut vector: Vec<f64>, basis: &[Vec<f64>]) -> Vec<f64> {
-    let dot = |x: &[f64], y: &[f64]| -> f64 { x.iter().zip(y).map(|(x, y)| x * y).sum() };
-    for _ in 0..2 {
-        for other in basis {
-            let along = dot(&vector, other);
-            for (entry, other) in vector.iter_mut().zip(other) {
-                *entry -= along * other;
-            }
-        }
-    }
-    let norm = dot(&vector, &vector).sqrt();
-    for entry in &mut vector {
-        *entry /= norm;
-    }
-    vector
 }

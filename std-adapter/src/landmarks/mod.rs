@@ -3,7 +3,9 @@
 
 pub(crate) mod chain;
 pub mod convergence;
+pub(crate) mod eigenvector_law;
 pub(crate) mod exact_kdpp;
+pub(crate) mod low_rank_kdpp;
 pub mod methods;
 pub(crate) mod plan;
 pub(crate) mod procedure;
@@ -16,6 +18,7 @@ pub(crate) mod tolerance;
 pub use crate::linalg::expected_trace_error;
 pub use chain::{select, slot_chain};
 pub use exact_kdpp::{ExactKDpp, SizedKDpp};
+pub use low_rank_kdpp::{LowRankKDpp, SizedLowRankKDpp};
 pub use methods::draw::draw_row;
 pub use procedure::{ChainKind, Start, Steps};
 pub use selection::{Choice, PlannedSelection, Selection};

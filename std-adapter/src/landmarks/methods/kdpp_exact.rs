@@ -1,13 +1,18 @@
-//! Exact samples of the c-DPP, from the eigenvectors of the full kernel matrix.
+//! Exact samples of the c-DPP, from the eigenvectors of the full kernel matrix or of a low-rank form of it.
 
 use crate::approximation::features::independent;
 use crate::error::Error;
-use crate::landmarks::{ExactKDpp, Selection, Selector, Task};
+use crate::landmarks::low_rank_kdpp::features_of_kernel;
+use crate::landmarks::{ExactKDpp, LowRankKDpp, Selection, Selector, Task};
 use dpp_nystrom_host::heap::Heap;
 use std::sync::Arc;
 
 /// Sample a c-DPP exactly, from all eigenvectors of K (Kulesza and Taskar 2012, Algorithms 1 and 8). `N²`
-/// kernel evaluations, `O(N³)` operations, `2 N²` numbers.
+/// kernel evaluations, `O(N³)` operations, `2 N²` numbers; up to
+/// [`SPECTRUM_ROWS`](crate::approximation::SPECTRUM_ROWS) rows.
+///
+/// For the linear and the polynomial kernel, with fewer monomials D than rows, from the eigenvectors of the
+/// `D x D` matrix ([`LowRankKDpp`]): `2 N D²` multiply-adds, `3 N D` numbers, any number of rows.
 ///
 /// ```
 /// use dpp_nystrom::core::Matrix;
@@ -28,10 +33,25 @@ impl Selector for KdppExact {
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
-        let exact = ExactKDpp::from_eigen(Arc::clone(task.eigen(self.name(), "kdpp")?));
-        let rows = exact.sample(task.c, &mut task.random())?;
+        let rows = match low_rank(task)? {
+            Some(exact) => exact.with_size(task.c)?.sample(&mut task.random()),
+            None => {
+                let exact = ExactKDpp::from_eigen(Arc::clone(task.eigen(self.name(), "kdpp")?));
+                exact.sample(task.c, &mut task.random())?
+            }
+        };
         let mut memory = Heap::new(task.c)?;
         let log_det = independent(task.gram.ground(), &rows, &mut memory)?.log_det();
         Ok(Selection::rows(rows, log_det))
     }
+}
+
+/// Return the sampler of a kernel of low rank; none for another kernel, or where it saves nothing.
+fn low_rank(task: &Task<'_>) -> Result<Option<LowRankKDpp>, Error> {
+    let (Ok(rows), Ok(data)) = (task.gram.rows(), task.gram.data()) else { return Ok(None) };
+    let features = features_of_kernel(rows.kernel(), &data.rows, rows.features())?;
+    task.observer.begin("eigenvectors", 1);
+    let exact = features.map(|(features, width)| LowRankKDpp::new(features, width)).transpose()?;
+    task.observer.end();
+    Ok(exact)
 }
