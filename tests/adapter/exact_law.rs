@@ -183,7 +183,7 @@ fn low_rank() -> (Vec<f64>, Vec<f64>) {
 #[test]
 fn samples_of_a_low_rank_form_follow_the_enumerated_law() {
     let (features, entries) = low_rank();
-    let exact = LowRankKDpp::new(features, 5).unwrap();
+    let exact = LowRankKDpp::new(&features, 5).unwrap();
     assert_eq!(exact.rank(), 5);
     for c in 1..=5 {
         let law = Law::new(&entries, N, c);
@@ -220,7 +220,7 @@ fn many_samples_of_a_low_rank_form_have_the_expected_trace_and_rows() {
         .flat_map(|i| (0..DIM).map(|k| (i, k)).collect::<Vec<_>>())
         .map(|(i, k)| (1.0 + (i % 5) as f64) * 0.98_f64.powi(k as i32) * normal())
         .collect();
-    let exact = LowRankKDpp::new(features.clone(), DIM).unwrap();
+    let exact = LowRankKDpp::new(&features, DIM).unwrap();
     let sized = exact.with_size(SIZE).unwrap();
     let included = sized.inclusion_probabilities();
     assert!((included.iter().sum::<f64>() - SIZE as f64).abs() < 1e-8);
@@ -255,7 +255,7 @@ fn samples_are_whole_where_the_rank_is_near_the_size() {
     // A rank of exactly c, by equal rows, and eigenvalues that fall to the rounding error behind c.
     let equal: Vec<f64> =
         (0..60).flat_map(|i| (0..6).map(move |k| f64::from(u8::from(i % 6 == k)))).collect();
-    let exact = LowRankKDpp::new(equal, 6).unwrap();
+    let exact = LowRankKDpp::new(&equal, 6).unwrap();
     for _ in 0..200 {
         let sample = exact.with_size(6).unwrap().sample(&mut random);
         let kinds: std::collections::BTreeSet<usize> = sample.iter().map(|row| row % 6).collect();
@@ -265,7 +265,7 @@ fn samples_are_whole_where_the_rank_is_near_the_size() {
     let steep: Vec<f64> = (0..40)
         .flat_map(|i| (0..8).map(move |k| 10.0_f64.powi(-k) * (f64::from(i * (k + 3) * 7 % 41) / 41.0 - 0.5)))
         .collect();
-    let exact = LowRankKDpp::new(steep.clone(), 8).unwrap();
+    let exact = LowRankKDpp::new(&steep, 8).unwrap();
     for c in 1..=exact.rank() {
         let sample = exact.with_size(c).unwrap().sample(&mut random);
         assert!(sample.len() == c && sample.is_sorted_by(|one, next| one < next), "{sample:?}");
@@ -286,6 +286,6 @@ fn features_that_cannot_be_decomposed_are_refused() {
     for (features, dim) in
         [(vec![0.0; 6], 2), (vec![1.0, f64::NAN], 1), (vec![1e200; 4], 2), (vec![1.0; 5], 2), (vec![], 1)]
     {
-        assert!(LowRankKDpp::new(features.clone(), dim).is_err(), "{features:?}");
+        assert!(LowRankKDpp::new(&features, dim).is_err(), "{features:?}");
     }
 }

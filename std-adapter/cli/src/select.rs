@@ -41,9 +41,9 @@ pub(crate) struct Select {
     pub(crate) tolerance: ToleranceArguments,
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
-    /// Write the landmarks' row numbers to a CSV file, in the order of selection, with the gain of each: its
-    /// residual given the rows before it. Rows of a chain and of refinement are in the order of the largest
-    /// residual
+    /// Write the landmarks' row numbers to a CSV file, with the place of each in the order of selection, from
+    /// 0, and its gain: its residual given the rows before it. Rows that are selected all at once, as by a
+    /// chain or refinement, are in the order of the largest residual
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON object
@@ -187,7 +187,7 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
     let (order, gains): (Vec<usize>, Vec<f64>) = in_order.unzip();
     if let Some(path) = &arguments.out {
         if points.is_empty() {
-            write_order(path, &order, &gains)?;
+            write_rows(path, &order, &gains)?;
         } else {
             let points = points.chunks_exact(columns.features());
             write_csv(path, &columns.feature_names, points.map(|point| point.iter().map(f64::to_string)))?;
@@ -222,10 +222,12 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
     print_report(arguments.json, &report, |report| text(report, arguments.out.is_none()))
 }
 
-/// Write the rows in the order of selection, with their gains.
-fn write_order(path: &Path, order: &[usize], gains: &[f64]) -> Result<(), Error> {
-    write_columns_in_parts(Some(path), &["row", "gain"], |put| {
-        order.iter().zip(gains).try_for_each(|(row, gain)| put(&format!("{row},{gain}")))
+/// Write the rows, ascending, with the place of each in the order of selection, from 0, and its gain.
+fn write_rows(path: &Path, order: &[usize], gains: &[f64]) -> Result<(), Error> {
+    let mut lines: Vec<_> = order.iter().zip(gains).enumerate().collect();
+    lines.sort_unstable_by_key(|(_, (row, _))| **row);
+    write_columns_in_parts(Some(path), &["row", "order", "gain"], |put| {
+        lines.into_iter().try_for_each(|(place, (row, gain))| put(&format!("{row},{place},{gain}")))
     })?;
     Ok(())
 }
@@ -247,7 +249,7 @@ fn of_matrix(arguments: &Select, selector: &dyn Selector) -> Result<(), Error> {
     let (order, gains): (Vec<usize>, Vec<f64>) =
         selection.in_order(&Gram::over(&ground, None))?.into_iter().unzip();
     if let Some(path) = out {
-        write_order(path, &order, &gains)?;
+        write_rows(path, &order, &gains)?;
     }
     let trace_fraction =
         precomputed::map(&matrix, rows, landmarks)?.trace_error(&Dataset::from_gram(&matrix, rows)?)?;

@@ -7,7 +7,7 @@ use crate::run::{run, to_python};
 use dpp_nystrom::approximation::{Conditional, Gram};
 use dpp_nystrom::core::{GroundSet, Matrix, Random};
 use dpp_nystrom::kernel::{KernelKind, KernelParams, KernelSpec, Kinds};
-use dpp_nystrom::landmarks::{ExactKDpp, SizedKDpp};
+use dpp_nystrom::landmarks::{ExactKDpp, LowRankKDpp, SizedKDpp, SizedLowRankKDpp};
 use dpp_nystrom::observer::Observer;
 use dpp_nystrom::{
     Dataset, Error, Nystroem, landmarks, pipeline, regression::choose_bandwidth, selectors::Given,
@@ -247,10 +247,10 @@ pub(crate) fn sample_exact(
 ) -> PyResult<Vec<Vec<usize>>> {
     let included = options.include.clone();
     let seed = options.check()?.seed;
-    exactly(py, rows, precomputed, options, |sized, _| {
+    exactly(py, rows, precomputed, options, |exact, _| {
         let mut random = Random::seeded(seed);
         let sample = |_| {
-            let mut sample = sized.map(|sized| sized.sample(&mut random)).unwrap_or_default();
+            let mut sample = exact.sample(&mut random);
             sample.extend(&included);
             sample.sort_unstable();
             sample
@@ -268,21 +268,43 @@ pub(crate) fn inclusion(
     options: Options,
 ) -> PyResult<Vec<f64>> {
     let included = options.include.clone();
-    exactly(py, rows, precomputed, options, |sized, count| {
-        let mut probabilities =
-            sized.map_or_else(|| vec![0.0; count], |sized| sized.inclusion_probabilities());
+    exactly(py, rows, precomputed, options, |exact, count| {
+        let mut probabilities = match exact {
+            Exact::Whole(sized) => sized.inclusion_probabilities(),
+            Exact::LowRank(sized) => sized.inclusion_probabilities(),
+            Exact::Nothing => vec![0.0; count],
+        };
         included.iter().for_each(|&row| probabilities[row] = 1.0);
         probabilities
     })
 }
 
-/// Call `act` with the c-DPP of the rows that are not included, none if all are, and the number of rows.
+/// The c-DPP of the rows that are not included.
+#[derive(Clone, Copy)]
+enum Exact<'a> {
+    Whole(&'a SizedKDpp<'a>),
+    LowRank(&'a SizedLowRankKDpp<'a>),
+    /// All rows of a sample are included.
+    Nothing,
+}
+
+impl Exact<'_> {
+    fn sample(self, random: &mut Random) -> Vec<usize> {
+        match self {
+            Self::Whole(sized) => sized.sample(random),
+            Self::LowRank(sized) => sized.sample(random),
+            Self::Nothing => Vec::new(),
+        }
+    }
+}
+
+/// Call `act` with the c-DPP of the rows that are not included, and the number of rows.
 fn exactly<A: Send>(
     py: Python<'_>,
     rows: Array<'_>,
     precomputed: bool,
     options: Options,
-    act: impl FnOnce(Option<&SizedKDpp<'_>>, usize) -> A + Send,
+    act: impl FnOnce(Exact<'_>, usize) -> A + Send,
 ) -> PyResult<A> {
     let rows = rows.rows()?;
     let (checked, size) = (options.check()?, options.size()?);
@@ -298,7 +320,13 @@ fn exactly<A: Send>(
         let source = data.source(checked.scale)?;
         let sigma = choose_bandwidth(sigma, kind, source.as_rows(), seed, observer)?.sigma;
         let prepared = source.as_rows().in_memory("an exact sample", seed)?;
-        of_size(&prepared.ground(KernelSpec { kind, sigma })?, size, &options, act)
+        let ground = prepared.ground(KernelSpec { kind, sigma })?;
+        if options.qualities(ground.len())?.is_none()
+            && let Some(exact) = LowRankKDpp::of(&ground)?
+        {
+            return Ok(act(Exact::LowRank(&exact.with_size(size)?), ground.len()));
+        }
+        of_size(&ground, size, &options, act)
     })
 }
 
@@ -306,7 +334,7 @@ fn of_size<G: GroundSet<f64> + Sync, A>(
     ground: &G,
     size: usize,
     options: &Options,
-    act: impl FnOnce(Option<&SizedKDpp<'_>>, usize) -> A,
+    act: impl FnOnce(Exact<'_>, usize) -> A,
 ) -> Result<A, Error> {
     ExactKDpp::check_rows(ground.len())?;
     let included = &options.include;
@@ -315,8 +343,8 @@ fn of_size<G: GroundSet<f64> + Sync, A>(
         None => ExactKDpp::new(ground)?,
     };
     if size == included.len() {
-        return Ok(act(None, ground.len()));
+        return Ok(act(Exact::Nothing, ground.len()));
     }
     let sized = exact.with_size(size.saturating_sub(included.len()))?;
-    Ok(act(Some(&sized), ground.len()))
+    Ok(act(Exact::Whole(&sized), ground.len()))
 }

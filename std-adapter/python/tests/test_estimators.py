@@ -432,3 +432,17 @@ def test_inclusion_probabilities_are_shares_of_samples():
         deviation = np.sqrt(probabilities * (1 - probabilities) / 4000)
         assert (abs(shares - probabilities) <= 4.5 * deviation + 1e-9).all()
     assert inclusion_probabilities(X, 2, kernel="rbf", include=[3, 5]).tolist() == [float(row in (3, 5)) for row in range(12)]
+
+
+def test_exact_samples_of_many_embeddings():
+    X = np.random.default_rng(0).normal(size=(30_000, 24)) * (1 + np.arange(30_000) % 3)[:, None]
+    options = {"kernel": "linear", "random_state": 0}
+    samples = sample_cdpp(X, 20, n_samples=200, exact=True, **options)
+    assert samples.shape == (200, 20) and len(np.unique(samples)) > 1000
+    probabilities = inclusion_probabilities(X, 20, kernel="linear")
+    assert np.isclose(probabilities.sum(), 20)
+    # Rows of the largest norm make up a third of the rows, and most of the samples.
+    long = np.arange(30_000) % 3 == 2
+    share = long[samples].mean(), probabilities[long].sum() / 20
+    assert abs(share[0] - share[1]) < 0.05 and share[1] > 0.55
+    assert np.array_equal(samples[0], select(X, 20, selector="kdpp-exact", **options))

@@ -2,21 +2,23 @@
 //!
 //! The nonzero eigenvalues of K are those of `Bᵀ B = U Λ Uᵀ`, and its eigenvectors are the columns of
 //! `W = B U Λ^(-1/2)` (the dual of Kulesza and Taskar 2012, section 3.3). Sampling has the two phases of
-//! [`ExactKDpp`](crate::landmarks::ExactKDpp). The second selects row `i` with probability proportional to its
-//! residual `‖w_iJ‖² - Σ_k (w_iJ·q_k)²` in the eigenvectors J of the first. Here it draws by rejection, as
+//! [`ExactKDpp`](crate::landmarks::ExactKDpp). The second selects row `i` with probability proportional to
+//! its residual `‖w_iJ‖² - Σ_k (w_iJ·q_k)²` in the eigenvectors J of the first. It draws by rejection, after
 //! Barthelmé, Tremblay and Amblard (2022): a row is proposed in proportion to its leverage score `‖w_i‖²`,
-//! which is no smaller than any residual and tabulated once, and accepted with the probability
-//! `residual/‖w_i‖²`. The residuals sum to `c - k` after k selections and the scores to the rank r, so a sample
-//! takes `r (1 + 1/2 + … + 1/c)` proposals. Each costs c multiply-adds, and c k more if `‖w_iJ‖²` does not
-//! reject it already. No step of a sample depends on N but the binary search of a proposal.
+//! which no residual exceeds, and accepted with the probability `residual/‖w_i‖²`. Theirs are the scores in
+//! J, which cost `N c` a sample. Those in all eigenvectors are tabulated once.
+//!
+//! The residuals sum to `c - k` after k selections and the scores to the rank r, so a sample takes
+//! `r (1 + 1/2 + … + 1/c)` proposals. Each costs c multiply-adds, and c k more if `‖w_iJ‖²` does not reject
+//! it already. No step of a sample depends on N but the binary search of a proposal.
 
+use crate::approximation::Ground;
 use crate::error::{Cause, Error, check_rows};
 use crate::landmarks::eigenvector_law::{EigenvectorLaw, dot, orthogonal, uniform};
 use crate::landmarks::selector::check_count;
 use crate::linalg::eigen::{eigen, product};
 use crate::linalg::expected_trace_error;
-use dpp_nystrom_core::Error as CoreError;
-use dpp_nystrom_core::kernel::ChosenKernel;
+use dpp_nystrom_core::{Error as CoreError, GroundSet, kernel::ChosenKernel};
 use dpp_nystrom_host::heap::zeros;
 use faer::{Accum, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
 use rand_core::Rng;
@@ -35,8 +37,8 @@ const MOST: usize = 4_096;
 /// use dpp_nystrom::landmarks::LowRankKDpp;
 ///
 /// // A million embeddings of four numbers.
-/// let embeddings: Vec<f64> = (0..4_000_000).map(|i| f64::from(i * 7_919 % 1_013) / 1_013.0).collect();
-/// let exact = LowRankKDpp::new(embeddings, 4)?;
+/// let embeddings: Vec<f64> = (0..4_000_000).map(|i| f64::from(i).powi(2).sin()).collect();
+/// let exact = LowRankKDpp::new(&embeddings, 4)?;
 /// let sample = exact.with_size(3)?.sample(&mut Random::seeded(7));
 /// assert_eq!(sample.len(), 3);
 /// # Ok::<(), dpp_nystrom::Error>(())
@@ -53,20 +55,20 @@ pub struct LowRankKDpp {
 
 impl LowRankKDpp {
     /// Decompose the features of rows, `dim` of each, row-major. `2 N D²` multiply-adds and `O(D³)`; stores
-    /// `2 N D` numbers during the decomposition and `N (rank + 1)` after it.
+    /// `N (rank + 1)` numbers.
     ///
     /// Eigenvalues up to `N ε λ_1` count as zero, with N the larger of rows and features.
     ///
     /// # Errors
     /// `ErrorKind::Argument` unless `features` divides into whole rows, `ErrorKind::Landmarks` for numbers
     /// that are not finite, `ErrorKind::Memory`.
-    pub fn new(features: Vec<f64>, dim: usize) -> Result<Self, Error> {
+    pub fn new(features: &[f64], dim: usize) -> Result<Self, Error> {
         check_rows(features.len(), dim)?;
         if let Some(at) = features.iter().position(|value| !value.is_finite()) {
             return Err(Error::landmarks(CoreError::NotFinite { row: at / dim, column: at % dim }));
         }
         let count = features.len() / dim;
-        let rows = MatRef::from_row_major_slice(&features, count, dim);
+        let rows = MatRef::from_row_major_slice(features, count, dim);
         let dual = eigen(&product(rows.transpose(), rows))?;
         let floor = count.max(dim) as f64 * f64::EPSILON * dual.values.first().copied().unwrap_or(0.0);
         if !floor.is_finite() {
@@ -97,6 +99,29 @@ impl LowRankKDpp {
         Ok(Self { values, vectors, sums })
     }
 
+    /// Decompose the kernel matrix of rows under a kernel that is the inner product of fewer features than
+    /// there are rows: the linear one, and the polynomial one with its monomials; `None` for any other.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    ///
+    /// ```
+    /// use dpp_nystrom::approximation::Ground;
+    /// use dpp_nystrom::kernel::{KernelKind, KernelSpec};
+    /// use dpp_nystrom::landmarks::LowRankKDpp;
+    ///
+    /// let rows: Vec<f64> = (0..100).map(|i| f64::from(i).powi(2).sin()).collect();
+    /// let of = |kind| LowRankKDpp::of(&Ground::new(&rows, 2, KernelSpec { kind, sigma: 1.0 }.build()?)?);
+    /// let quadratic = of(KernelKind::Polynomial { degree: 2, offset: 1.0 })?;
+    /// assert!(quadratic.is_some_and(|exact| exact.rank() == 6)); // 1, x, y, x², xy, y²
+    /// assert!(of(KernelKind::Gaussian)?.is_none());
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
+    pub fn of(ground: &Ground<'_>) -> Result<Option<Self>, Error> {
+        let features = features_of_kernel(ground)?;
+        features.map(|(features, width)| Self::new(&features, width)).transpose()
+    }
+
     /// Return the positive eigenvalues of `K` in descending order.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.values
@@ -107,8 +132,8 @@ impl LowRankKDpp {
         self.values.len()
     }
 
-    /// Return the expected trace error of a sample of `c` rows, `(c + 1) e_{c+1} / e_c`. `None` if `c` exceeds
-    /// the rank.
+    /// Return the expected trace error of a sample of `c` rows, `(c + 1) e_{c+1} / e_c`. `None` if `c`
+    /// exceeds the rank.
     pub fn expected_trace_error(&self, c: usize) -> Option<f64> {
         expected_trace_error(&self.values, c)
     }
@@ -135,7 +160,7 @@ impl LowRankKDpp {
 /// use dpp_nystrom::core::Random;
 /// use dpp_nystrom::landmarks::LowRankKDpp;
 ///
-/// let exact = LowRankKDpp::new(vec![1.0, 3.0_f64.sqrt()], 1)?; // K = [1 √3; √3 3]
+/// let exact = LowRankKDpp::new(&[1.0, 3.0_f64.sqrt()], 1)?; // K = [1 √3; √3 3]
 /// let (sized, mut random) = (exact.with_size(1)?, Random::seeded(7));
 /// let often = (0..1_000).filter(|_| sized.sample(&mut random) == [1]).count();
 /// assert!((700..800).contains(&often)); // with probability 3/4
@@ -159,7 +184,7 @@ impl SizedLowRankKDpp<'_> {
     /// ```
     /// use dpp_nystrom::landmarks::LowRankKDpp;
     ///
-    /// let exact = LowRankKDpp::new(vec![1.0, 3.0_f64.sqrt()], 1)?;
+    /// let exact = LowRankKDpp::new(&[1.0, 3.0_f64.sqrt()], 1)?;
     /// let probabilities = exact.with_size(1)?.inclusion_probabilities();
     /// assert!((probabilities[1] - 0.75).abs() < 1e-12);
     /// # Ok::<(), dpp_nystrom::Error>(())
@@ -170,8 +195,8 @@ impl SizedLowRankKDpp<'_> {
         rows.map(|row| row.iter().zip(&shares).map(|(entry, share)| share * entry * entry).sum()).collect()
     }
 
-    /// Draw one sample: `c` rows in ascending order. About `rank (log c + 1)` proposals of c multiply-adds and
-    /// a binary search each, and `c³ log c` multiply-adds.
+    /// Draw one sample: `c` rows in ascending order. About `rank (log c + 1)` proposals of c multiply-adds
+    /// and a binary search each, and `c³ log c` multiply-adds.
     pub fn sample<R: Rng + ?Sized>(&self, random: &mut R) -> Vec<usize> {
         let (whole, chosen) = (self.whole, self.law.draw(random));
         let total = whole.sums.last().copied().unwrap_or(0.0);
@@ -203,26 +228,23 @@ impl SizedLowRankKDpp<'_> {
     }
 }
 
-/// Return features whose inner products are the kernel of rows of `dim` numbers, and how many each row has;
+/// Return features whose inner products are the kernel, row-major, and how many each row has;
 /// none if the kernel has no such form, or one of as many features as there are rows.
 ///
 /// A polynomial `(xᵀy + o)^p` has the monomials of degree p of `(x, √o)`, each times the root of its
 /// multinomial coefficient.
-pub(crate) fn features_of_kernel(
-    kernel: &ChosenKernel<f64>,
-    rows: &[f64],
-    dim: usize,
-) -> Result<Option<(Vec<f64>, usize)>, Error> {
-    let (degree, offset) = match kernel {
+fn features_of_kernel(ground: &Ground<'_>) -> Result<Option<(Vec<f64>, usize)>, Error> {
+    let (degree, offset) = match ground.kernel() {
         ChosenKernel::Linear(_) => (1, 0.0),
         ChosenKernel::Polynomial(kernel) => (kernel.degree(), kernel.offset()),
         _ => return Ok(None),
     };
-    let (count, variables) = (rows.len() / dim, dim + usize::from(offset > 0.0));
+    let (count, variables) = (ground.len(), ground.features() + usize::from(offset > 0.0));
     let Some(powers) = monomials(variables, degree as usize, MOST.min(count)) else { return Ok(None) };
     let width = powers.len();
     let mut features = zeros(count.saturating_mul(width), 0.0)?;
-    features.par_chunks_exact_mut(width).zip(rows.par_chunks_exact(dim)).for_each(|(features, row)| {
+    features.par_chunks_exact_mut(width).enumerate().for_each(|(i, features)| {
+        let row = ground.row(i);
         for (feature, (coefficient, factors)) in features.iter_mut().zip(&powers) {
             let value = |&at: &usize| row.get(at).copied().unwrap_or(offset.sqrt());
             *feature = coefficient * factors.iter().map(value).product::<f64>();
@@ -255,7 +277,7 @@ fn monomials(variables: usize, degree: usize, most: usize) -> Option<Vec<(f64, V
 
 #[cfg(test)]
 mod tests {
-    use super::{features_of_kernel, monomials};
+    use super::{Ground, features_of_kernel, monomials};
     use crate::kernel::{KernelKind, KernelSpec};
     use dpp_nystrom_core::kernel::Kernel;
 
@@ -269,7 +291,8 @@ mod tests {
             KernelKind::Polynomial { degree: 1, offset: 2.0 },
         ] {
             let kernel = KernelSpec { kind, sigma: 1.0 }.build::<f64>().unwrap();
-            let (features, width) = features_of_kernel(&kernel, &rows, 3).unwrap().unwrap();
+            let ground = Ground::new(&rows, 3, kernel).unwrap();
+            let (features, width) = features_of_kernel(&ground).unwrap().unwrap();
             for (x, one) in rows.chunks_exact(3).zip(features.chunks_exact(width)) {
                 for (y, other) in rows.chunks_exact(3).zip(features.chunks_exact(width)) {
                     let product: f64 = one.iter().zip(other).map(|(a, b)| a * b).sum();
@@ -280,7 +303,7 @@ mod tests {
             }
         }
         let gaussian = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }.build::<f64>().unwrap();
-        assert!(features_of_kernel(&gaussian, &rows, 3).unwrap().is_none());
+        assert!(features_of_kernel(&Ground::new(&rows, 3, gaussian).unwrap()).unwrap().is_none());
         // As many monomials as rows, or more: 3 + 2 over 2.
         assert!(monomials(3, 2, 6).is_some_and(|powers| powers.len() == 6));
         assert!(monomials(3, 2, 5).is_none() && monomials(2_000, 9, 4_096).is_none());

@@ -6,7 +6,7 @@
 //! recorded again when means were summed in lanes, which changes their last digit. The landmarks of
 //! `refined-ridge`, for a tolerance on the prediction, were recorded again when they were no longer chosen by
 //! the rows of the test error; all that exchanges select, when each candidate was evaluated with every
-//! landmark; `rows.csv` and what is fitted to it, when rows were first written in the order of selection.
+//! landmark. `rows.csv` has columns that were not written.
 
 use crate::command::Folder;
 use dpp_nystrom::Model;

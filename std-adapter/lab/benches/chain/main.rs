@@ -2,7 +2,7 @@
 //!
 //! | argument | |
 //! | --- | --- |
-//! | `floor`, `error`, `rows`, `quadrature` | only these sections |
+//! | `floor`, `error`, `rows`, `quadrature`, `exact` | only these sections |
 //! | `cal.housing-12000`, ... | in `error`, only these rows |
 //! | `--quick` | fewer repetitions and seeds |
 //! | `--json FILE` | also write every table row as a line of JSON |
@@ -14,6 +14,7 @@
 
 mod data;
 mod error;
+mod exact;
 mod floor;
 mod fresh;
 mod peak;
@@ -32,7 +33,7 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-const SECTIONS: [&str; 4] = ["floor", "error", "rows", "quadrature"];
+const SECTIONS: [&str; 5] = ["floor", "error", "rows", "quadrature", "exact"];
 
 /// The sections and rows to run.
 struct Request {
@@ -87,6 +88,9 @@ fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
     }
     if request.wants("quadrature") {
         quadrature::run(request, report)?;
+    }
+    if request.wants("exact") {
+        exact::run(request, report)?;
     }
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use crate::approximation::features::independent;
 use crate::error::Error;
-use crate::landmarks::low_rank_kdpp::features_of_kernel;
 use crate::landmarks::{ExactKDpp, LowRankKDpp, Selection, Selector, Task};
 use dpp_nystrom_host::heap::Heap;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use std::sync::Arc;
 /// [`SPECTRUM_ROWS`](crate::approximation::SPECTRUM_ROWS) rows.
 ///
 /// For the linear and the polynomial kernel, with fewer monomials D than rows, from the eigenvectors of the
-/// `D x D` matrix ([`LowRankKDpp`]): `2 N D²` multiply-adds, `3 N D` numbers, any number of rows.
+/// `D x D` matrix ([`LowRankKDpp`]): `2 N D²` multiply-adds, `2 N D` numbers, any number of rows.
 ///
 /// ```
 /// use dpp_nystrom::core::Matrix;
@@ -48,10 +47,9 @@ impl Selector for KdppExact {
 
 /// Return the sampler of a kernel of low rank; none for another kernel, or where it saves nothing.
 fn low_rank(task: &Task<'_>) -> Result<Option<LowRankKDpp>, Error> {
-    let (Ok(rows), Ok(data)) = (task.gram.rows(), task.gram.data()) else { return Ok(None) };
-    let features = features_of_kernel(rows.kernel(), &data.rows, rows.features())?;
+    let Ok(rows) = task.gram.rows() else { return Ok(None) };
     task.observer.begin("eigenvectors", 1);
-    let exact = features.map(|(features, width)| LowRankKDpp::new(features, width)).transpose()?;
+    let exact = LowRankKDpp::of(rows)?;
     task.observer.end();
     Ok(exact)
 }
