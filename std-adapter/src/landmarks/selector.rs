@@ -77,6 +77,11 @@ pub trait Selector: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Return the smallest number of landmarks that can be selected.
+    fn fewest(&self) -> usize {
+        1
+    }
+
     /// Select landmarks. Prefer [`run`], which validates the number of landmarks and measures the duration.
     ///
     /// # Errors
@@ -108,6 +113,10 @@ impl<S: Selector + ?Sized> Selector for Box<S> {
 
     fn fixed(&self) -> Option<&[usize]> {
         (**self).fixed()
+    }
+
+    fn fewest(&self) -> usize {
+        (**self).fewest()
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {

@@ -176,9 +176,9 @@ impl Search<'_, '_> {
         let mut most = self.tolerance.most;
         let mut tried = Vec::new();
         let mut seconds = 0.0;
+        let mut c = self.selector.fewest().min(most);
         // The largest number that is not enough, and the smallest that is.
-        let (mut few, mut enough) = (0, None);
-        let mut c = 1;
+        let (mut few, mut enough) = (c - 1, None);
         observer.begin("numbers of landmarks", u64::from(2 * usize::BITS - 2 * most.leading_zeros()));
         while enough.as_ref().is_none_or(|&(most, _)| most > few + 1) {
             let selection = match run(self.selector, &Task { c, observer: &Silent(observer), ..*self.task }) {

@@ -321,6 +321,10 @@ fn rows_are_preferred_by_quality_included_and_excluded() {
     let first = written.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().unwrap());
     let more = order(&folder, "pool.csv", "--landmarks 9 --ignore q --include first.csv");
     assert_eq!(more[..5], first.collect::<Vec<usize>>());
+    // As few as a tolerance allows, but no fewer than those included.
+    let few = order(&folder, "pool.csv", "--tolerance 0.2 --ignore q --include 0-6");
+    assert!(few.len() >= 7 && few[..7] == [0, 1, 2, 3, 4, 5, 6], "{few:?}");
+    assert_eq!(order(&folder, "pool.csv", "--tolerance 0.99 --ignore q --include 0-6").len(), 7);
 }
 
 #[test]

@@ -120,6 +120,10 @@ impl Selector for Conditioned {
         "a quality, or rows to include or exclude,".to_owned()
     }
 
+    fn fewest(&self) -> usize {
+        self.include.len().max(1)
+    }
+
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let (gram, method) = (task.gram, self.name());
         let unconditional = |by| Err(Error(Cause::Unconditional { method, by }));
