@@ -122,6 +122,11 @@ impl LowRankKDpp {
         features.map(|(features, width)| Self::new(&features, width)).transpose()
     }
 
+    /// Whether the kernel is an inner product of features, of however many.
+    pub(crate) fn has_form(ground: &Ground<'_>) -> bool {
+        matches!(ground.kernel(), ChosenKernel::Linear(_) | ChosenKernel::Polynomial(_))
+    }
+
     /// Return the positive eigenvalues of `K` in descending order.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.values

@@ -3,6 +3,7 @@
 use crate::approximation::features::independent;
 use crate::error::Error;
 use crate::landmarks::{ExactKDpp, LowRankKDpp, Selection, Selector, Task};
+use crate::observer::go_on;
 use dpp_nystrom_host::heap::Heap;
 use std::sync::Arc;
 
@@ -47,9 +48,14 @@ impl Selector for KdppExact {
 
 /// Return the sampler of a kernel of low rank; none for another kernel, or where it saves nothing.
 fn low_rank(task: &Task<'_>) -> Result<Option<LowRankKDpp>, Error> {
-    let Ok(rows) = task.gram.rows() else { return Ok(None) };
-    task.observer.begin("eigenvectors", 1);
-    let exact = LowRankKDpp::of(rows)?;
-    task.observer.end();
-    Ok(exact)
+    match task.gram.rows() {
+        Ok(rows) if LowRankKDpp::has_form(rows) => {
+            task.observer.begin("eigenvectors", 1);
+            let exact = LowRankKDpp::of(rows)?;
+            go_on(task.observer)?;
+            task.observer.end();
+            Ok(exact)
+        }
+        _ => Ok(None),
+    }
 }
