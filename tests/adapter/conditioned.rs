@@ -187,7 +187,8 @@ fn every_method_keeps_to_the_lists_or_says_that_it_cannot() {
         let log_det: f64 = order.iter().map(|choice| choice.gain.ln()).sum();
         let quality: f64 = landmarks.iter().map(|row| 2.0 * ((row % 7) as f64 + 0.5).ln()).sum();
         let expected = selection.log_det + quality;
-        assert!((log_det - expected).abs() < 1e-6 * expected.abs(), "{}: {log_det} {expected}", method.name);
+        // The logarithms of ten pivots, each with some ten roundings.
+        assert!((log_det - expected).abs() < 1e-13 * expected.abs(), "{}: {log_det} {expected}", method.name);
     }
 }
 
@@ -291,9 +292,10 @@ fn bad_lists_are_refused_with_the_row() {
     refused(new().include([1, 2, 3, 4]), ErrorKind::Landmarks, "4 rows to include");
     refused(new().exclude((0..18).collect::<Vec<_>>()), ErrorKind::Landmarks, "only 2 rows");
     refused(new().quality(vec![1.0; 19]), ErrorKind::Argument, "19");
-    refused(new().quality(vec![-1.0; 20]), ErrorKind::Landmarks, "row 0");
+    refused(new().quality(vec![-1.0; 20]), ErrorKind::Argument, "row 0");
     assert_eq!(fit(new().include([5, 1, 9])).unwrap(), [1, 5, 9]);
-    assert_eq!(fit(new().exclude([19, 400])).unwrap().len(), 3);
+    refused(new().exclude([19, 400]), ErrorKind::Landmarks, "400");
+    assert_eq!(fit(new().exclude([19])).unwrap().len(), 3);
     let quality: Vec<f64> = (0..20).map(|row| f64::from(u8::from([3, 8, 11].contains(&row)))).collect();
     assert_eq!(fit(new().quality(quality)).unwrap(), [3, 8, 11]);
     let line = Points::new(&rows, 1, Linear).unwrap();

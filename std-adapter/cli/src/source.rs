@@ -280,7 +280,7 @@ pub(crate) fn given(path: &Path) -> Result<Vec<usize>, Error> {
         options.read_for(&recipe, path)?;
     }
     let column = table.feature_names.iter().position(|name| name == "row").unwrap_or(0);
-    let mut rows = Vec::with_capacity(table.rows());
+    let (mut rows, mut seen) = (Vec::with_capacity(table.rows()), HashSet::new());
     for entry in 0..table.rows() {
         let value = table.row(entry)[column];
         let refuse = |problem| Error::Given { path: path.to_owned(), entry: entry + 1, value, problem };
@@ -289,7 +289,7 @@ pub(crate) fn given(path: &Path) -> Result<Vec<usize>, Error> {
                 "is not a row number; rows count from 0, and points, as kmeans selects them, cannot be given",
             ));
         }
-        if rows.contains(&(value as usize)) {
+        if !seen.insert(value as usize) {
             return Err(refuse("is there twice; remove one"));
         }
         rows.push(value as usize);

@@ -5,7 +5,7 @@ use crate::model::metric_of;
 use crate::options::{Checked, Options, kernel_kind, kernel_name};
 use crate::run::{run, to_python};
 use dpp_nystrom::approximation::{Conditional, Gram};
-use dpp_nystrom::core::{GroundSet, Matrix, Random};
+use dpp_nystrom::core::{GroundSet, Matrix, Random, Scalar};
 use dpp_nystrom::kernel::{KernelKind, KernelParams, KernelSpec, Kinds};
 use dpp_nystrom::landmarks::{ExactKDpp, LowRankKDpp, SizedKDpp, SizedLowRankKDpp};
 use dpp_nystrom::observer::Observer;
@@ -232,8 +232,20 @@ fn of_matrix<T: Lane>(
     let select = |count| landmarks::select(&matrix, count, &*checked.selector, checked.seed, observer);
     let selection = options.count.map_or_else(|| pipeline::with_usual(rows, select), select)?;
     // The order of rows that were selected all at once is found in double precision.
-    let doubled = values.iter().map(|value| value.to_f64()).collect::<Vec<_>>();
-    selection.in_order(&Gram::over(&Matrix::new(&doubled)?, None)).map(Some)
+    selection.in_order(&Gram::over(&Doubled(matrix), None)).map(Some)
+}
+
+/// A kernel matrix, read in double precision.
+struct Doubled<'a, T>(Matrix<'a, T>);
+
+impl<T: Scalar> GroundSet<f64> for Doubled<'_, T> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        self.0.entry(i, j).to_f64()
+    }
 }
 
 /// Draw samples of a c-DPP, each of `options.count` rows, from the eigenvectors of the kernel matrix.

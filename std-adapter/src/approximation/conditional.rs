@@ -1,6 +1,7 @@
 //! The kernel of rows that have a quality, given rows that are selected in any case.
 
 use crate::error::{Error, check_length};
+use crate::linalg::dot;
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, start};
 use dpp_nystrom_host::heap::{Heap, zeros};
 use dpp_nystrom_host::simd::lane::{Ground, InLanes, Lane};
@@ -43,10 +44,7 @@ impl<'g, G: GroundSet<f64> + Sync> Conditional<'g, G> {
     /// `ErrorKind::Memory`.
     pub fn new(ground: &'g G, quality: &[f64], included: &[usize]) -> Result<Self, Error> {
         check_length("qualities", ground.len(), quality.len())?;
-        // Written so that NaN fails it.
-        if let Some(row) = quality.iter().position(|quality| !(*quality >= 0.0 && quality.is_finite())) {
-            return Err(CoreError::Quality { row }.into());
-        }
+        check_quality(quality)?;
         let width = 1 + included.len();
         let mut numbers = zeros(ground.len().saturating_mul(width), 0.0)?;
         for (numbers, &quality) in numbers.chunks_exact_mut(width).zip(quality) {
@@ -169,6 +167,11 @@ impl InLanes<f64> for Conditional<'_, Ground<'_, f64>> {
     }
 }
 
-fn dot(one: &[f64], other: &[f64]) -> f64 {
-    one.iter().zip(other).map(|(x, y)| x * y).sum()
+/// Check that each quality is finite and not negative.
+pub(crate) fn check_quality(quality: &[f64]) -> Result<(), Error> {
+    // Written so that NaN fails it.
+    match quality.iter().position(|quality| !(*quality >= 0.0 && quality.is_finite())) {
+        Some(row) => Err(CoreError::Quality { row }.into()),
+        None => Ok(()),
+    }
 }

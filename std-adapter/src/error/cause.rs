@@ -357,7 +357,7 @@ pub(crate) enum Cause {
     },
     /// Too few rows may be selected.
     #[error(
-        "{landmarks} landmarks asked for, but only {rows} rows may be selected: they are not excluded, and their quality is not 0; use fewer landmarks"
+        "{landmarks} landmarks asked for, but only {rows} rows are not excluded and have a quality above 0; use fewer landmarks"
     )]
     TooFewAllowed {
         /// The landmarks.

@@ -5,7 +5,7 @@
 //! the number still to be selected. The polynomials are tabulated once as logarithms.
 
 use crate::error::Error;
-use crate::linalg::elementary_symmetric::SymmetricTable;
+use crate::linalg::{dot, elementary_symmetric::SymmetricTable};
 use dpp_nystrom_core::Error as CoreError;
 use rand_core::Rng;
 
@@ -96,8 +96,4 @@ pub(crate) fn orthogonal(mut vector: Vec<f64>, basis: &[Vec<f64>]) -> Vec<f64> {
         *entry /= norm;
     }
     vector
-}
-
-pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
 }

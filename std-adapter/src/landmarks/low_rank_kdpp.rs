@@ -9,15 +9,15 @@
 //! J, which cost `N c` a sample. Those in all eigenvectors are tabulated once.
 //!
 //! The residuals sum to `c - k` after k selections and the scores to the rank r, so a sample takes
-//! `r (1 + 1/2 + … + 1/c)` proposals. Each costs c multiply-adds, and c k more if `‖w_iJ‖²` does not reject
+//! `r (1 + 1/2 + … + 1/c)` proposals. Each costs r multiply-adds, and c k more if `‖w_iJ‖²` does not reject
 //! it already. No step of a sample depends on N but the binary search of a proposal.
 
 use crate::approximation::Ground;
 use crate::error::{Cause, Error, check_rows};
-use crate::landmarks::eigenvector_law::{EigenvectorLaw, dot, orthogonal, uniform};
+use crate::landmarks::eigenvector_law::{EigenvectorLaw, orthogonal, uniform};
 use crate::landmarks::selector::check_count;
 use crate::linalg::eigen::{eigen, product};
-use crate::linalg::expected_trace_error;
+use crate::linalg::{dot, expected_trace_error};
 use dpp_nystrom_core::{Error as CoreError, GroundSet, kernel::ChosenKernel};
 use dpp_nystrom_host::heap::zeros;
 use faer::{Accum, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
@@ -200,8 +200,8 @@ impl SizedLowRankKDpp<'_> {
         rows.map(|row| row.iter().zip(&shares).map(|(entry, share)| share * entry * entry).sum()).collect()
     }
 
-    /// Draw one sample: `c` rows in ascending order. About `rank (log c + 1)` proposals of c multiply-adds
-    /// and a binary search each, and `c³ log c` multiply-adds.
+    /// Draw one sample: `c` rows in ascending order. About `rank (log c + 1)` proposals of rank
+    /// multiply-adds and a binary search each, and `c³ log c` multiply-adds.
     pub fn sample<R: Rng + ?Sized>(&self, random: &mut R) -> Vec<usize> {
         let (whole, chosen) = (self.whole, self.law.draw(random));
         let total = whole.sums.last().copied().unwrap_or(0.0);

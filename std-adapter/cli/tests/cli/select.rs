@@ -350,8 +350,9 @@ fn conditions_that_cannot_be_met_are_refused() {
         ("--include 1 --exclude 0-3 --ignore q", "row 1 is to be included and excluded"),
         ("--include 5-1 --ignore q", "expected row numbers"),
         ("--include 120 --ignore q", "index 120 is out of range"),
+        ("--exclude 120 --ignore q", "index 120 is out of range"),
         ("--include 0-9 --ignore q", "10 rows to include, but only 8 landmarks"),
-        ("--exclude 0-117 --ignore q", "only 2 rows may be selected"),
+        ("--exclude 0-117 --ignore q", "only 2 rows are not excluded"),
         ("--quality q --method kmeans", "kmeans takes no quality"),
         ("--quality q --method refined-ridge", "refined-ridge takes no quality"),
     ] {

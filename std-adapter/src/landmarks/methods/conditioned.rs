@@ -1,6 +1,6 @@
 //! Rows with a quality, rows that are included in any case, and rows that are excluded, for any method.
 
-use crate::approximation::{AnyGround, Conditional, Gram};
+use crate::approximation::{AnyGround, Conditional, Gram, conditional::check_quality};
 use crate::error::{Cause, Error, check_length};
 use crate::landmarks::selection::log_det;
 use crate::landmarks::selector::run;
@@ -59,7 +59,7 @@ impl Conditioned {
         Self { include: rows.into(), ..self }
     }
 
-    /// Exclude these rows, numbered likewise. Those that are not used are ignored.
+    /// Exclude these rows, numbered likewise. Where only some rows are used, the others are ignored.
     pub fn exclude(self, rows: impl Into<Vec<usize>>) -> Self {
         Self { exclude: rows.into(), ..self }
     }
@@ -90,11 +90,7 @@ impl Conditioned {
         let numbers = || (0..gram.len()).map(|row| gram.number(row));
         let mut qualities = match &self.quality {
             Some(quality) => {
-                if let Some(row) =
-                    quality.iter().position(|quality| !(*quality >= 0.0 && quality.is_finite()))
-                {
-                    return Err(Error::landmarks(CoreError::Quality { row }));
-                }
+                check_quality(quality)?;
                 let rows = numbers().max().map_or(0, |last| last + 1);
                 // More where the last rows of the file are not used.
                 check_length("qualities", rows.max(quality.len()), quality.len())?;
@@ -102,7 +98,16 @@ impl Conditioned {
             }
             None => vec![1.0; gram.len()],
         };
-        self.exclude.iter().filter_map(|&row| gram.row_of(row)).for_each(|row| qualities[row] = 0.0);
+        let is_whole = numbers().eq(0..gram.len());
+        for &index in &self.exclude {
+            match gram.row_of(index) {
+                Some(row) => qualities[row] = 0.0,
+                None if is_whole => {
+                    return Err(Error::landmarks(CoreError::OutOfRange { index, len: gram.len() }));
+                }
+                None => {}
+            }
+        }
         Ok(qualities)
     }
 }
@@ -130,7 +135,7 @@ impl Selector for Conditioned {
         match self.selector.needs() {
             needs if needs.points => return unconditional("coordinates"),
             needs if needs.target => return unconditional("the target"),
-            _ if self.selector.fixed().is_some() => return unconditional("their numbers"),
+            _ if self.selector.fixed().is_some() => return unconditional("row numbers"),
             _ => {}
         }
         let (included, qualities) = (self.included(task)?, self.qualities(gram)?);
