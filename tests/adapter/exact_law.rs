@@ -6,11 +6,9 @@ use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::selectors::RpCholesky;
 use dpp_nystrom_core::{Error as CoreError, Matrix, Points, Random, kernel::Linear};
 use dpp_nystrom_host::simd::Lane;
-use dpp_nystrom_tests::determinant::{exact_determinant, principal};
 use dpp_nystrom_tests::ground::{Gram, with_spectrum};
 use dpp_nystrom_tests::law::Law;
 use dpp_nystrom_tests::statistics::{Fit, mean_and_error, total_variation};
-use dpp_nystrom_tests::subsets::subsets;
 use rand_core::Rng;
 
 const N: usize = 8;
@@ -101,37 +99,11 @@ fn sizes_above_the_rank_are_rejected() {
     assert!(sample.len() == 2 && sample[0] < sample[1]);
 }
 
-/// Return the law of randomly pivoted Cholesky: of all orders in which the rows of a set can be drawn, each
-/// in proportion to its residual, a quotient of determinants.
-fn law_of_pivots(gram: &Gram, n: usize, c: usize) -> Law {
-    let members = |set: usize| (0..n).filter(|i| set >> i & 1 == 1).collect::<Vec<_>>();
-    let minor: Vec<f64> = (0..1_usize << n)
-        .map(|set| exact_determinant(&principal(&gram.entries, n, &members(set)), members(set).len()) as f64)
-        .collect();
-    let mut reached = vec![0.0; 1 << n];
-    reached[0] = 1.0;
-    for set in 0..1_usize << n {
-        let residuals: Vec<(usize, f64)> = (0..n)
-            .filter(|i| set >> i & 1 == 0)
-            .map(|i| set | 1 << i)
-            .map(|set_i| (set_i, minor[set_i] / minor[set]))
-            .collect();
-        let total: f64 = residuals.iter().map(|(_, residual)| residual).sum();
-        for (next, residual) in residuals {
-            reached[next] += reached[set] * residual / total;
-        }
-    }
-    let states = subsets(n, c);
-    let bits = |state: &Vec<usize>| state.iter().map(|i| 1 << i).sum::<usize>();
-    let probabilities = states.iter().map(|state| reached[bits(state)]).collect();
-    Law { states, probabilities }
-}
-
 /// In one block of draws, of which some are rejected, and in two; in both precisions.
 #[test]
 fn pivots_follow_the_enumerated_law() {
     fn assert_pivots<T: Lane>(gram: &Gram, n: usize, c: usize) {
-        let law = law_of_pivots(gram, n, c);
+        let law = Law::of_pivots(&gram.entries, n, c);
         let entries = gram.to::<T>();
         let matrix = Matrix::new(&entries).unwrap();
         let mut counts = vec![0; law.states.len()];

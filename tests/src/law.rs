@@ -24,6 +24,32 @@ impl Law {
         Self::from_weights(n, c, |members| exact_determinant(&principal(matrix, n, members), c) as f64)
     }
 
+    /// Return the law of randomly pivoted Cholesky of a matrix of integers: of all orders in which the rows of
+    /// a set can be drawn, each in proportion to its residual, a quotient of determinants.
+    pub fn of_pivots(matrix: &[i64], n: usize, c: usize) -> Self {
+        let members = |set: usize| (0..n).filter(|i| set >> i & 1 == 1).collect::<Vec<_>>();
+        let minor: Vec<f64> = (0..1_usize << n)
+            .map(|set| exact_determinant(&principal(matrix, n, &members(set)), members(set).len()) as f64)
+            .collect();
+        let mut reached = vec![0.0; 1 << n];
+        reached[0] = 1.0;
+        for set in 0..1_usize << n {
+            let residuals: Vec<(usize, f64)> = (0..n)
+                .filter(|i| set >> i & 1 == 0)
+                .map(|i| set | 1 << i)
+                .map(|set_i| (set_i, minor[set_i] / minor[set]))
+                .collect();
+            let total: f64 = residuals.iter().map(|(_, residual)| residual).sum();
+            for (next, residual) in residuals {
+                reached[next] += reached[set] * residual / total;
+            }
+        }
+        let states = subsets(n, c);
+        let bits = |state: &Vec<usize>| state.iter().map(|i| 1 << i).sum::<usize>();
+        let probabilities = states.iter().map(|state| reached[bits(state)]).collect();
+        Self { states, probabilities }
+    }
+
     fn from_weights(n: usize, c: usize, weight: impl Fn(&[usize]) -> f64) -> Self {
         let states = subsets(n, c);
         let weights: Vec<f64> = states.iter().map(|members| weight(members)).collect();

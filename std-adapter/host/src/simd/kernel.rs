@@ -103,7 +103,7 @@ impl<T: Lane> InLanes<T> for Points<'_, T, ChosenKernel<T>> {
         numbers: &[T::Vector<S>],
         stride: usize,
     ) -> [T::Vector<S>; R] {
-        entries::<T, S, R>(simd, self.kernel(), rows, numbers, stride)
+        entries::<T, T, S, R>(simd, self.kernel(), rows, numbers, stride)
     }
 
     /// Works on a copy of the rows: every landmark is compared with all of them, and rows scattered over a
@@ -117,13 +117,13 @@ impl<T: Lane> InLanes<T> for Points<'_, T, ChosenKernel<T>> {
     }
 }
 
-/// Return the kernel of each of `R` rows with the candidates of one vector. Consecutive features of the
+/// Return the kernel of each of `R` rows, whose numbers may be shorter, with the candidates of one vector. Consecutive features of the
 /// candidates are `stride` vectors apart in `features`.
 #[inline(always)]
-pub fn entries<T: Lane, S: Simd, const R: usize>(
+pub fn entries<T: Lane, V: Copy + Into<T>, S: Simd, const R: usize>(
     simd: S,
     kernel: &ChosenKernel<T>,
-    rows: [&[T]; R],
+    rows: [&[V]; R],
     features: &[T::Vector<S>],
     stride: usize,
 ) -> [T::Vector<S>; R] {
@@ -131,20 +131,20 @@ pub fn entries<T: Lane, S: Simd, const R: usize>(
 }
 
 /// The arguments of [`entries`] but the kernel.
-struct OfRows<'r, T: Lane, S: Simd, const R: usize> {
+struct OfRows<'r, T: Lane, V, S: Simd, const R: usize> {
     simd: S,
-    rows: [&'r [T]; R],
+    rows: [&'r [V]; R],
     features: &'r [T::Vector<S>],
     stride: usize,
 }
 
-impl<T: Lane, S: Simd, const R: usize> Visit<T> for OfRows<'_, T, S, R> {
+impl<T: Lane, V: Copy + Into<T>, S: Simd, const R: usize> Visit<T> for OfRows<'_, T, V, S, R> {
     type Output = [T::Vector<S>; R];
 
     #[inline(always)]
     fn visit<K: Formula<T>>(self, kernel: K) -> Self::Output {
         let Self { simd, rows, features, stride } = self;
-        let mut values = sums::<T, S, K, R>(simd, rows, features, stride);
+        let mut values = sums::<T, V, S, K, R>(simd, rows, features, stride);
         for value in &mut values {
             *value = kernel.value_of(Packed { simd, vector: *value }).vector;
         }
@@ -211,15 +211,15 @@ impl<T: Lane, S: Simd> Visit<T> for OfVectors<'_, T, S> {
 
 /// Return the kernel's arguments.
 #[inline(always)]
-fn sums<T: Lane, S: Simd, K: Formula<T>, const R: usize>(
+fn sums<T: Lane, V: Copy + Into<T>, S: Simd, K: Formula<T>, const R: usize>(
     simd: S,
-    rows: [&[T]; R],
+    rows: [&[V]; R],
     features: &[T::Vector<S>],
     stride: usize,
 ) -> [T::Vector<S>; R] {
     let mut sums = [T::splat(simd, T::ZERO); R];
     let dim = features.len().div_ceil(stride);
-    let mut whole: [&[T]; R] = [&[]; R];
+    let mut whole: [&[V]; R] = [&[]; R];
     for (whole, row) in whole.iter_mut().zip(rows) {
         // Slices of one length, so that a single bounds check covers them all.
         *whole = &row[..dim];
@@ -227,7 +227,7 @@ fn sums<T: Lane, S: Simd, K: Formula<T>, const R: usize>(
     for at in 0..dim {
         let feature = features[at * stride];
         for (sum, row) in sums.iter_mut().zip(&whole) {
-            let x = T::splat(simd, row[at]);
+            let x = T::splat(simd, row[at].into());
             let difference = T::difference(simd, feature, x);
             *sum = match K::ABOUT.argument {
                 Argument::SquaredDistance => T::mul_add(simd, difference, difference, *sum),

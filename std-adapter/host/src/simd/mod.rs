@@ -1,5 +1,6 @@
 //! SIMD kernels of the host; the instruction set is selected at run time. Tests compare each with the core.
 
+pub mod bounds;
 pub mod exponential;
 pub mod indexed;
 pub mod kernel;
@@ -11,6 +12,7 @@ pub mod subset;
 pub mod substitution;
 #[cfg(test)]
 mod tests;
+pub mod widened;
 
 pub use lane::{InLanes, Lane};
 pub use lanes::Lanes;

@@ -126,14 +126,29 @@ impl<T: Lane> Lanes<T> {
         residuals: &mut [T],
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(), Error> {
+        self.residuals_of(landmarks.ground(), landmarks, rows, residuals, cancelled)
+    }
+
+    /// Compute the residuals of rows of a ground set, all or these, given landmarks of another of the same
+    /// width under the same kernel.
+    ///
+    /// # Errors
+    /// Those of [`residuals`](Self::residuals).
+    pub fn residuals_of<G: InLanes<T>>(
+        &self,
+        ground: &G,
+        landmarks: &Landmarks<'_, T, G>,
+        rows: Option<&[usize]>,
+        residuals: &mut [T],
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), Error> {
         let number = |at: usize| rows.map_or(at, |rows| rows[at]);
         for (part, residuals) in residuals.chunks_mut(PART).enumerate() {
             if cancelled() {
                 return Err(Error::Cancelled);
             }
             let first = part * PART;
-            let mut rows =
-                Rows::new(landmarks.ground(), residuals.len(), |at| number(first + at), landmarks.len())?;
+            let mut rows = Rows::new(ground, residuals.len(), |at| number(first + at), landmarks.len())?;
             self.pass(&mut rows, landmarks, 0);
             residuals.copy_from_slice(&rows.residuals[..residuals.len()]);
             if let Some(at) = residuals.iter().position(|residual| !residual.is_finite()) {
@@ -320,8 +335,23 @@ impl<T: Lane> Rows<T> {
         block * TRIES + by_weight(lanes.iter().map(|residual| residual.to_f64()), &mut place).unwrap_or(0)
     }
 
+    /// Return the residual of a row.
+    pub fn residual(&self, at: usize) -> T {
+        self.residuals[at]
+    }
+
+    /// Return the residual of a row, which is number `row` of the ground set, if it is finite.
+    ///
+    /// # Errors
+    /// [`Error::Landmarks`].
+    pub fn finite(&self, at: usize, row: usize) -> Result<T, Error> {
+        let residual = self.residuals[at];
+        let broken = CoreError::NotFinite { row, column: row };
+        if residual.is_finite() { Ok(residual) } else { Err(Error::Landmarks(broken)) }
+    }
+
     /// Return the first row with the largest residual, or none if all are zero.
-    fn largest(&self) -> Option<usize> {
+    pub fn largest(&self) -> Option<usize> {
         let mut largest = (None, T::ZERO);
         for (at, &residual) in self.residuals.iter().enumerate() {
             if residual > largest.1 {
@@ -331,7 +361,8 @@ impl<T: Lane> Rows<T> {
         largest.0
     }
 
-    fn exclude(&mut self, at: usize) {
+    /// Set the residual of a row to zero.
+    pub fn exclude(&mut self, at: usize) {
         self.residuals[at] = T::ZERO;
         self.sums[at / TRIES] = sum(&self.residuals[at / TRIES * TRIES..(at / TRIES + 1) * TRIES]);
     }

@@ -1,7 +1,7 @@
 //! Every lane compared with the core's one-by-one evaluator.
 
 use crate::heap::Heap;
-use crate::simd::{Lane, Lanes, lane::Ground, substitution::Substitution};
+use crate::simd::{Lane, Lanes, lane::Ground, substitution::Substitution, widened::Widened};
 use dpp_nystrom_core::kernel::KernelKind;
 use dpp_nystrom_core::{
     Acceptance, Error, Evaluate, GroundSet, Landmarks, OneByOne, OpenSlot, Points, Proposal, Random,
@@ -382,4 +382,36 @@ fn blocks_of_any_length_and_rows_out_of_range() {
     // u = 0 accepts each of them, one after the other.
     let many: Vec<Proposal<f64>> = (4..40).map(|entering| Proposal { entering, uniform: 0.0 }).collect();
     assert_eq!(lanes.evaluate(&mut slot, &many), Ok(36));
+}
+
+/// Rows in `f32` under a kernel in `f64` have the values of their copies in `f64`, bit for bit.
+#[test]
+fn widened_rows_have_the_values_of_their_copies() {
+    let (narrow, dim, c) = (rows::<f32>(150, 7), 7, 9);
+    let wide: Vec<f64> = narrow.iter().map(|&value| value.into()).collect();
+    for &kind in KernelKind::ALL {
+        let kernel: ChosenKernel<f64> = kind.build(0.9).unwrap();
+        let widened = Widened { rows: Points::new(&narrow, dim, kind.build(0.9).unwrap()).unwrap(), kernel };
+        let copies = Points::new(&wide, dim, kernel).unwrap();
+        let mut columns = [[0.0; 3]; 2];
+        widened.column(4, &[4, 0, 149], &mut columns[0]);
+        copies.column(4, &[4, 0, 149], &mut columns[1]);
+        assert_eq!(columns[0], columns[1], "{kind:?}");
+        assert_eq!(widened.entry(3, 8), copies.entry(3, 8), "{kind:?}");
+        assert_eq!(widened.diagonal(3), copies.diagonal(3), "{kind:?}");
+        assert_eq!(widened.squared_distance(3, 8), copies.squared_distance(3, 8), "{kind:?}");
+        // Kernels of low rank have fewer landmarks.
+        let members: Vec<usize> = (0..c.min(dim)).map(|at| at * 13).collect();
+        let lanes = Lanes::new(c, dim).unwrap();
+        let mut left = [vec![0.0; 150], vec![0.0; 150]];
+        let (mut one, mut other) = (Heap::new(c).unwrap(), Heap::new(c).unwrap());
+        let mut set = Landmarks::new(&widened, one.lend()).unwrap();
+        start::given(&mut set, &members).unwrap();
+        lanes.residuals(&set, None, &mut left[0], &|| false).unwrap();
+        let mut set = Landmarks::new(&copies, other.lend()).unwrap();
+        start::given(&mut set, &members).unwrap();
+        lanes.residuals(&set, None, &mut left[1], &|| false).unwrap();
+        assert_eq!(left[0], left[1], "{kind:?}");
+        assert!(left[0].iter().any(|&residual| residual > 1e-6), "{kind:?}");
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! | argument | |
 //! | --- | --- |
-//! | `floor`, `error`, `rows`, `quadrature`, `exact` | only these sections |
+//! | `floor`, `error`, `rows`, `quadrature`, `exact`, `pivots` | only these sections |
 //! | `cal.housing-12000`, ... | in `error`, only these rows |
 //! | `--quick` | fewer repetitions and seeds |
 //! | `--json FILE` | also write every table row as a line of JSON |
@@ -18,6 +18,7 @@ mod exact;
 mod floor;
 mod fresh;
 mod peak;
+mod pivots;
 mod quadrature;
 mod report;
 mod rows;
@@ -33,7 +34,7 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-const SECTIONS: [&str; 5] = ["floor", "error", "rows", "quadrature", "exact"];
+const SECTIONS: [&str; 6] = ["floor", "error", "rows", "quadrature", "exact", "pivots"];
 
 /// The sections and rows to run.
 struct Request {
@@ -91,6 +92,9 @@ fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
     }
     if request.wants("exact") {
         exact::run(request, report)?;
+    }
+    if request.wants("pivots") {
+        pivots::run(request, report)?;
     }
     Ok(())
 }
