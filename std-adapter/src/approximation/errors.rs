@@ -4,7 +4,8 @@ use crate::approximation::features::{independent, independent_points};
 use crate::approximation::ground::Ground;
 use crate::error::Error;
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points};
-use dpp_nystrom_host::heap::Heap;
+use dpp_nystrom_host::heap::{Heap, zeros};
+use dpp_nystrom_host::simd::Lanes;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -72,6 +73,19 @@ pub fn trace_error_of_points(ground: &Ground<'_>, points: &[f64]) -> Result<Trac
     let landmarks = independent_points(&home, &mut memory)?;
     let kernel = |row, phi: &mut [f64]| home.column_at(ground.row(row), landmarks.members(), phi);
     residuals(ground, &landmarks, kernel)
+}
+
+/// [`trace_error_of_points`] in vector lanes, for many features: a residual at the level of rounding counts as
+/// zero.
+pub(crate) fn trace_error_in_lanes(ground: &Ground<'_>, points: &[f64]) -> Result<TraceError, Error> {
+    let home = Points::new(points, ground.features(), *ground.kernel())?;
+    let mut memory = Heap::new(home.len())?;
+    let landmarks = independent_points(&home, &mut memory)?;
+    let lanes = Lanes::new(landmarks.len(), ground.features())?;
+    let mut residuals = zeros(ground.len(), 0.0)?;
+    lanes.residuals_of(ground, &landmarks, None, &mut residuals, &|| false)?;
+    let trace: f64 = (0..ground.len()).map(|row| ground.diagonal(row)).sum();
+    Ok(TraceError::of(residuals.iter().sum(), trace))
 }
 
 /// Measure the trace error of landmarks. `kernel` writes the kernel of a row with the landmarks.

@@ -17,12 +17,15 @@ use dpp_nystrom_core::{
 use dpp_nystrom_host::heap::{Heap, zeros};
 use dpp_nystrom_host::rng::{RngStream, stream};
 use dpp_nystrom_host::{
+    simd::bounds::GoOn,
     simd::indexed::Indexed,
     simd::pivots::numbers_to_pivot,
     simd::{InLanes, Lane, Lanes},
 };
 use rand::seq::index;
+use std::cell::Cell;
 use std::marker::PhantomData;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 /// Steps between two progress reports.
@@ -35,6 +38,10 @@ const PIVOTED_NUMBERS: usize = 1 << 22;
 /// The maximum number of rows from which k-means++ seeds a chain. With more rows it reads a sample: the start
 /// does not change the stationary law, and reading all of 10⁸ rows takes longer than the chain.
 const SEEDED_ROWS: usize = 1 << 16;
+
+/// The maximum number of rows of which pivoted Cholesky keeps the features. Of more rows it keeps bounds of
+/// the residuals, and reads them where they are.
+pub(crate) const KEPT_ROWS: usize = 1 << 15;
 
 /// The number of steps in the paper.
 const PAPER_STEPS: u64 = 3_000;
@@ -269,9 +276,33 @@ fn first<T: Lane, G: InLanes<T>>(
             let sample = index::sample(random, count, rows).into_vec();
             Ok(lanes.pivot(landmarks, c, Some(&sample), random, cancelled)?)
         }
+        Start::Pivoted { .. } if count > KEPT_ROWS => {
+            counted(observer, c, |go_on| Ok(lanes.pivot_by_bounds(landmarks, c, random, go_on)?))
+        }
         Start::Pivoted { .. } => Ok(lanes.pivot(landmarks, c, None, random, cancelled)?),
+        Start::Greedy if count > KEPT_ROWS => {
+            counted(observer, c, |go_on| Ok(lanes.pivot_greedily_by_bounds(landmarks, c, go_on)?))
+        }
         Start::Greedy => Ok(lanes.pivot_greedily(landmarks, c, cancelled)?),
     }
+}
+
+/// Run pivoted Cholesky up to `c` landmarks and report these to the observer.
+fn counted(
+    observer: &dyn Observer,
+    c: usize,
+    pivot: impl FnOnce(GoOn<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    observer.begin("landmarks", c as u64);
+    let reported = Cell::new(0);
+    pivot(&|landmarks| {
+        let before = reported.replace(landmarks);
+        observer.advance(landmarks.saturating_sub(before) as u64);
+        if observer.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    observer.advance(c.saturating_sub(reported.get()) as u64);
+    observer.end();
+    Ok(())
 }
 
 /// Select the start of a chain as [`first`], but run k-means++ on a sample if there are more than

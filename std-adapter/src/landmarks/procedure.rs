@@ -1,6 +1,7 @@
 //! Descriptions of the procedures of [`crate::landmarks::chain`], which need only entries of the kernel
 //! matrix and so run on any ground set.
 
+use crate::landmarks::Refinement;
 use dpp_nystrom_core::Rule;
 use std::{fmt, str::FromStr};
 
@@ -20,6 +21,21 @@ pub enum Procedure {
     Start(Start),
     /// The given rows, without those that depend on preceding ones.
     Given(Vec<usize>),
+}
+
+/// A procedure that reads rows where they are stored, in their precision, and the exchanges that follow it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InPlace {
+    /// What selects the rows.
+    pub procedure: Procedure,
+    /// How they are exchanged, in `f64`; none if they are kept.
+    pub refinement: Option<Refinement>,
+}
+
+impl From<Procedure> for InPlace {
+    fn from(procedure: Procedure) -> Self {
+        Self { procedure, refinement: None }
+    }
 }
 
 /// The kind of chain. All kinds have the same stationary law.

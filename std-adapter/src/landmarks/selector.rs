@@ -6,7 +6,7 @@
 use crate::approximation::Gram;
 use crate::error::Error;
 use crate::kernel::Precision;
-use crate::landmarks::{Selection, procedure::Procedure};
+use crate::landmarks::{Selection, procedure::InPlace, procedure::Procedure};
 use crate::linalg::Eigen;
 use crate::observer::{NoObserver, Observer, go_on};
 use dpp_nystrom_core::{Error as CoreError, Random};
@@ -45,16 +45,16 @@ pub trait Selector: fmt::Debug + Send + Sync {
     /// Return the name, as used on the command line and in results.
     fn name(&self) -> &'static str;
 
-    /// Return what the selector requires of the data. Default: all rows in memory, or a few rows in
-    /// place if the selector supports it.
+    /// Return what the selector requires of the data. Default: all rows in memory, or in place if the selector
+    /// supports it.
     fn needs(&self) -> Needs {
         let rows = if self.in_place().is_some() { RowAccess::InPlace } else { RowAccess::InMemory };
         Needs { rows, ..Needs::default() }
     }
 
-    /// Return the procedure that selects the same rows without holding all rows in memory, if there is one.
+    /// Return the procedure that selects without holding all rows in memory, if there is one.
     #[doc(hidden)]
-    fn in_place(&self) -> Option<Procedure> {
+    fn in_place(&self) -> Option<InPlace> {
         None
     }
 
@@ -62,7 +62,7 @@ pub trait Selector: fmt::Debug + Send + Sync {
     /// is one.
     #[doc(hidden)]
     fn on_ground(&self) -> Option<Procedure> {
-        self.in_place()
+        self.in_place().filter(|in_place| in_place.refinement.is_none()).map(|in_place| in_place.procedure)
     }
 
     /// Return what reads rows in memory, for messages: the method, or an option of it.
@@ -99,7 +99,7 @@ impl<S: Selector + ?Sized> Selector for Box<S> {
         (**self).needs()
     }
 
-    fn in_place(&self) -> Option<Procedure> {
+    fn in_place(&self) -> Option<InPlace> {
         (**self).in_place()
     }
 
@@ -147,10 +147,10 @@ pub struct Needs {
 ///
 /// ```
 /// use dpp_nystrom::landmarks::{RowAccess, Selector};
-/// use dpp_nystrom::selectors::{Greedy, Kdpp};
+/// use dpp_nystrom::selectors::{Kmeans, Refined};
 ///
-/// assert_eq!(Kdpp::default().needs().rows, RowAccess::InPlace);
-/// assert_ne!(Greedy.needs().rows, RowAccess::InPlace); // it compares all rows
+/// assert_eq!(Refined::default().needs().rows, RowAccess::InPlace);
+/// assert_ne!(Kmeans.needs().rows, RowAccess::InPlace); // it moves points among all rows
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowAccess {
@@ -159,7 +159,7 @@ pub enum RowAccess {
     InMemory,
     /// In memory, but a random sample of at most this many rows is enough.
     Sample(usize),
-    /// A few rows, read in place from memory or a row store.
+    /// Where they are: in memory or in a row store.
     InPlace,
 }
 

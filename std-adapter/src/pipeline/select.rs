@@ -8,8 +8,8 @@ use crate::kernel::{
     spec::KernelSpec,
 };
 use crate::landmarks::{
-    chain::select_with, procedure::Procedure, selection::Selection, selector::RowAccess, selector::Task,
-    selector::run, tolerance::Criterion, tolerance::fewest,
+    chain::select_with, methods::exchanged::exchange, procedure::InPlace, selection::Selection,
+    selector::RowAccess, selector::Task, selector::run, tolerance::Criterion, tolerance::fewest,
 };
 use crate::metric::{LearnedMetric, NumberOfLandmarks, learn_metric, number_of_landmarks};
 use crate::observer::Observer;
@@ -21,7 +21,7 @@ use crate::regression::{
     sigma_search::without_validation,
 };
 use dpp_nystrom_core::Points;
-use dpp_nystrom_host::simd::lane::Lane;
+use dpp_nystrom_host::simd::{InLanes, widened::Widened};
 use std::borrow::Cow;
 use std::time::Instant;
 
@@ -449,7 +449,7 @@ impl Selecting<'_> {
                 selection
             }
             (&Landmarks::Count(c), None, None) => match selector.in_place() {
-                Some(procedure) => select_in_place(rows, c, &procedure, kernel, seed, observer)?,
+                Some(in_place) => select_in_place(rows, c, &in_place, kernel, seed, observer)?,
                 None => return Err(Error(Cause::InMemory { what: selector.reader(), rows: rows.len() })),
             },
             (Landmarks::Usual, ..) | (Landmarks::Within(_), None, _) => {
@@ -504,20 +504,34 @@ pub(super) fn in_memory(source: &dyn RowSource, params: &Params<'_>) -> Option<S
     }
 }
 
-/// Select landmarks among all rows of a source in place, in the precision in which they are stored.
+/// Select landmarks among all rows of a source in place, in the precision in which they are stored, and
+/// exchange them in `f64`.
 fn select_in_place(
     source: &dyn RowSource,
     c: usize,
-    procedure: &Procedure,
+    in_place: &InPlace,
     kernel: KernelSpec,
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Selection, Error> {
-    source.expect(Order::Random);
+    let is_refined = in_place.refinement.is_some();
+    source.expect(if is_refined { Order::Sequential } else { Order::Random });
     let dim = source.width();
+    // Scaling has already rejected non-finite values.
     let selection = match source.slices() {
-        Some(RowSlices::F32(rows, _)) => select_in(rows, dim, c, procedure, kernel, seed, observer),
-        Some(RowSlices::F64(rows, _)) => select_in(rows, dim, c, procedure, kernel, seed, observer),
+        Some(RowSlices::F32(rows, _)) => {
+            let rows = Points::assumed_finite(rows, dim, kernel.build::<f32>()?)?;
+            if is_refined {
+                let ground = Widened { rows, kernel: kernel.build::<f64>()? };
+                select_and_exchange(&ground, c, in_place, seed, observer)
+            } else {
+                select_with(&rows, c, &in_place.procedure, seed, observer).map(|(_, selection)| selection)
+            }
+        }
+        Some(RowSlices::F64(rows, _)) => {
+            let ground = Points::assumed_finite(rows, dim, kernel.build::<f64>()?)?;
+            select_and_exchange(&ground, c, in_place, seed, observer)
+        }
         None => Err(Error(Cause::InMemory { what: "selecting in place".to_owned(), rows: source.len() })),
     };
     // If the file of a source was truncated, its rows read as zeros, which may itself cause an error.
@@ -525,16 +539,16 @@ fn select_in_place(
     selection
 }
 
-fn select_in<T: Lane>(
-    rows: &[T],
-    dim: usize,
+fn select_and_exchange(
+    ground: &impl InLanes<f64>,
     c: usize,
-    procedure: &Procedure,
-    kernel: KernelSpec,
+    in_place: &InPlace,
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Selection, Error> {
-    // Scaling has already rejected non-finite values.
-    let ground = Points::assumed_finite(rows, dim, kernel.build::<T>()?)?;
-    Ok(select_with(&ground, c, procedure, seed, observer)?.1)
+    let (_, selection) = select_with(ground, c, &in_place.procedure, seed, observer)?;
+    match in_place.refinement {
+        Some(refinement) => exchange(selection, ground, refinement, seed, observer),
+        None => Ok(selection),
+    }
 }

@@ -1,6 +1,9 @@
 //! The trace error of landmarks over a source.
 
-use crate::approximation::{errors::TraceError, errors::trace_error_of_points, landmark_set::LandmarkSet};
+use crate::approximation::{
+    errors::TraceError, errors::trace_error_in_lanes, errors::trace_error_of_points,
+    landmark_set::LandmarkSet,
+};
 use crate::data::source::RowSource;
 use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
@@ -8,6 +11,9 @@ use crate::kernel::spec::KernelSpec;
 /// The maximum number of rows on which the trace error of rows outside memory is measured. The standard error
 /// is below half a per cent of the standard deviation over rows.
 pub(crate) const MEASURED_ROWS: usize = 1 << 16;
+
+/// The maximum number of their values: 128 MiB.
+const MEASURED_VALUES: usize = 1 << 24;
 
 /// The trace error over a source, measured on all rows or estimated from a sample.
 ///
@@ -33,7 +39,7 @@ pub struct MeasuredError {
 }
 
 /// Measure the trace error of landmarks over a source: over all rows in memory, or over 65,536 rows of a row
-/// store.
+/// store, fewer where they have more than 256 features.
 ///
 /// # Errors
 /// `ErrorKind::Landmarks`, `ErrorKind::Memory`, and errors of the source.
@@ -44,8 +50,13 @@ pub fn trace_error(
     seed: u64,
 ) -> Result<MeasuredError, Error> {
     let points = landmarks.features(source)?;
-    let measured = source.sample(MEASURED_ROWS, seed)?;
-    let TraceError { error, fraction } = trace_error_of_points(&measured.ground(kernel)?, &points)?;
+    let most = (MEASURED_VALUES / source.width().max(1)).clamp(1, MEASURED_ROWS);
+    let measured = source.sample(most, seed)?;
+    let ground = measured.ground(kernel)?;
+    let TraceError { error, fraction } = match source.as_prepared() {
+        Some(_) => trace_error_of_points(&ground, &points)?,
+        None => trace_error_in_lanes(&ground, &points)?,
+    };
     let error = error * (source.len() as f64 / measured.len() as f64);
     Ok(MeasuredError { of_all: TraceError { error, fraction }, rows: measured.len() })
 }

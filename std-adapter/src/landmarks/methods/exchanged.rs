@@ -2,8 +2,13 @@
 
 use crate::approximation::LandmarkSet;
 use crate::error::{Cause, Error};
-use crate::landmarks::{Needs, Refinement, RowAccess, Selection, Selector, Task, swap_search::refine};
+use crate::landmarks::{
+    Needs, Refinement, RowAccess, Selection, Selector, Task, procedure::InPlace, swap_search::refine,
+};
+use crate::observer::Observer;
 use dpp_nystrom_host::rng::{RngStream, stream};
+use dpp_nystrom_host::simd::InLanes;
+use std::time::Instant;
 
 /// Select with another selector and exchange its rows while the trace error decreases. Returns an error if
 /// that selector returns points instead of rows.
@@ -35,7 +40,13 @@ impl Selector for Exchanged {
     }
 
     fn needs(&self) -> Needs {
-        Needs { rows: RowAccess::InMemory, points: false, ..self.start.needs() }
+        let rows = if self.in_place().is_some() { RowAccess::InPlace } else { RowAccess::InMemory };
+        Needs { rows, points: false, ..self.start.needs() }
+    }
+
+    fn in_place(&self) -> Option<InPlace> {
+        let start = self.start.in_place().filter(|start| start.refinement.is_none())?;
+        Some(InPlace { refinement: Some(self.refinement), ..start })
     }
 
     fn reader(&self) -> String {
@@ -58,10 +69,26 @@ pub(crate) fn exchanged(
     refinement: Refinement,
 ) -> Result<Selection, Error> {
     let selection = start.select(task)?;
-    let rows = selection.landmarks.rows().ok_or(Error(Cause::NoRows { method: start.name() }))?;
-    let mut random = stream(task.seed, RngStream::Refinement);
-    let refined = refine(task.gram.ground(), rows, refinement, &mut random, task.observer)?;
+    if selection.landmarks.rows().is_none() {
+        return Err(Error(Cause::NoRows { method: start.name() }));
+    }
+    exchange(selection, task.gram.ground(), refinement, task.seed, task.observer)
+}
+
+/// Exchange the rows of a selection.
+pub(crate) fn exchange(
+    selection: Selection,
+    ground: &impl InLanes<f64>,
+    refinement: Refinement,
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<Selection, Error> {
+    let rows = selection.landmarks.rows().unwrap_or_default();
+    let begin = Instant::now();
+    let mut random = stream(seed, RngStream::Refinement);
+    let refined = refine(ground, rows, refinement, &mut random, observer)?;
+    let seconds = selection.seconds + begin.elapsed().as_secs_f64();
     let landmarks = LandmarkSet::Indices(refined.landmarks);
     let refinement = Some(refined.outcome);
-    Ok(Selection { landmarks, log_det: refined.log_det, refinement, order: None, ..selection })
+    Ok(Selection { landmarks, log_det: refined.log_det, refinement, order: None, seconds, ..selection })
 }

@@ -1,7 +1,9 @@
 //! Given rows, for comparison with other methods.
 
 use crate::error::Error;
-use crate::landmarks::{Selection, Selector, Task, chain::select_rows, procedure::Procedure};
+use crate::landmarks::{
+    Selection, Selector, Task, chain::select_rows, procedure::InPlace, procedure::Procedure,
+};
 use dpp_nystrom_core::Error as CoreError;
 
 /// Select the given rows. Rows that depend linearly on preceding ones under the kernel are dropped. `c²/2`
@@ -30,8 +32,8 @@ impl Selector for Given {
         "given"
     }
 
-    fn in_place(&self) -> Option<Procedure> {
-        Some(Procedure::Given(self.rows.clone()))
+    fn in_place(&self) -> Option<InPlace> {
+        Some(Procedure::Given(self.rows.clone()).into())
     }
 
     fn fixed(&self) -> Option<&[usize]> {

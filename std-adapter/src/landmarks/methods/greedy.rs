@@ -1,10 +1,14 @@
-//! Greedily pivoted Cholesky: [`dpp_nystrom_host::simd::lanes::Lanes::pivot_greedily`].
+//! Greedily pivoted Cholesky: [`dpp_nystrom_host::simd::lanes::Lanes::pivot_greedily`], or of many rows
+//! [`dpp_nystrom_host::simd::lanes::Lanes::pivot_greedily_by_bounds`].
 
 use crate::error::Error;
-use crate::landmarks::{Selection, Selector, Start, Task, chain::select_rows, procedure::Procedure};
+use crate::landmarks::{
+    Selection, Selector, Start, Task, chain::select_rows, procedure::InPlace, procedure::Procedure,
+};
 
 /// Select by greedily pivoted Cholesky (Fine and Scheinberg 2002): always the row with the largest residual.
-/// Ignores the seed. `N c` kernel evaluations, `N (c + d)` numbers.
+/// Ignores the seed. `N c` kernel evaluations, `N (c + d)` numbers; of more than 32,768 rows the evaluations
+/// of those whose residual may be the largest, c each, and N numbers. Works in place.
 ///
 /// ```
 /// use dpp_nystrom::{Dataset, Nystroem, selectors::Greedy};
@@ -24,8 +28,8 @@ impl Selector for Greedy {
         "greedy"
     }
 
-    fn on_ground(&self) -> Option<Procedure> {
-        Some(GREEDY)
+    fn in_place(&self) -> Option<InPlace> {
+        Some(GREEDY.into())
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {

@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::landmarks::{
-    ChainKind, Selection, Selector, Start, Steps, Task, chain::select_rows, procedure::Procedure,
+    ChainKind, Selection, Selector, Start, Steps, Task, chain::select_rows, procedure::InPlace,
+    procedure::Procedure,
 };
 
 /// Sample a c-DPP, with probability proportional to `det K_CC` over sets of c rows, by a Markov chain (Li,
@@ -50,8 +51,8 @@ impl Selector for Kdpp {
         "kdpp"
     }
 
-    fn in_place(&self) -> Option<Procedure> {
-        Some(self.procedure())
+    fn in_place(&self) -> Option<InPlace> {
+        Some(self.procedure().into())
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {

@@ -1,16 +1,19 @@
 //! Landmarks from randomly pivoted Cholesky, exchanged while the trace error decreases.
 //!
-//! The start pivots among a random sample of as many rows as fit in 32 MiB. Exchanges draw from all rows and
-//! measure the error on up to a million of them.
+//! The start pivots among a random sample of as many rows as fit in 32 MiB, or among all of more than 32,768
+//! rows, of which it keeps bounds alone. Exchanges draw from all rows and measure the error on up to a
+//! million of them.
 
 use crate::error::Error;
 use crate::landmarks::{
     Refinement, Selection, Selector, Task, methods::exchanged::exchanged, methods::rpcholesky::RpCholesky,
+    procedure::InPlace,
 };
 use std::time::Duration;
 
 /// Select rows by pivoted Cholesky and exchange them while the error decreases: swap search over
-/// importance-sampled rows. `N c` kernel evaluations per sweep, `N (c + d)` numbers.
+/// importance-sampled rows. `N c` kernel evaluations per sweep. Works in place, in `f64`, with `2N` numbers
+/// and those of some 16,384 rows at a time.
 ///
 /// ```
 /// use dpp_nystrom::selectors::Refined;
@@ -53,7 +56,8 @@ impl Refined {
         Self { refinement, ..self }
     }
 
-    /// Start from pivoted Cholesky on this many rows drawn at random. Default: as many as fit in 32 MiB.
+    /// Start from pivoted Cholesky on this many rows drawn at random. Default: as many as fit in 32 MiB, or
+    /// all of more than 32,768.
     pub fn pivot_rows(self, rows: impl Into<Option<usize>>) -> Self {
         Self { pivot_rows: rows.into(), ..self }
     }
@@ -62,6 +66,11 @@ impl Refined {
 impl Selector for Refined {
     fn name(&self) -> &'static str {
         "refined"
+    }
+
+    fn in_place(&self) -> Option<InPlace> {
+        let start = RpCholesky::default().rows(self.pivot_rows).in_place()?;
+        Some(InPlace { refinement: Some(self.refinement), ..start })
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {

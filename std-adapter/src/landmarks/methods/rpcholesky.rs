@@ -1,13 +1,17 @@
-//! Randomly pivoted Cholesky: [`dpp_nystrom_host::simd::lanes::Lanes::pivot`].
+//! Randomly pivoted Cholesky: [`dpp_nystrom_host::simd::lanes::Lanes::pivot`], or of many rows
+//! [`dpp_nystrom_host::simd::lanes::Lanes::pivot_by_bounds`].
 
 use crate::error::Error;
 use crate::landmarks::{
-    Selection, Selector, Start, Task, chain::pivoted_rows, chain::select_rows, procedure::Procedure,
+    Selection, Selector, Start, Task, chain::KEPT_ROWS, chain::pivoted_rows, chain::select_rows,
+    procedure::InPlace, procedure::Procedure,
 };
 use dpp_nystrom_host::simd::InLanes;
 
 /// Select by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2022): each row drawn in proportion
-/// to its residual. `N c` kernel evaluations, `N (c + d)` numbers. Works in place on a sample of the rows.
+/// to its residual. `N c` kernel evaluations, `N (c + d)` numbers; of more than 32,768 rows as many
+/// evaluations as rows are drawn, c each, and N numbers (rejection sampling: Epperly, Tropp and Webber 2024).
+/// Works in place.
 ///
 /// ```
 /// use dpp_nystrom::selectors::RpCholesky;
@@ -25,11 +29,11 @@ impl RpCholesky {
         Self { rows: rows.into() }
     }
 
-    /// Pivot among `rows`, or among as many as fit in 32 MiB: the start of refinement, which then draws from
-    /// all rows.
+    /// Pivot among `rows`; without it among as many as fit in 32 MiB, or among all if only bounds of them are
+    /// kept: the start of refinement, which then draws from all rows.
     pub(crate) fn start_of(task: &Task<'_>, rows: Option<usize>) -> Self {
-        let fitting = pivoted_rows(task.c, task.gram.ground().width());
-        Self { rows: Some(rows.unwrap_or(fitting).min(task.gram.len())) }
+        let fitting = pivoted_rows(task.c, task.gram.ground().width()).min(task.gram.len());
+        Self { rows: rows.or((task.gram.len() <= KEPT_ROWS).then_some(fitting)) }
     }
 
     fn procedure(&self) -> Procedure {
@@ -42,12 +46,8 @@ impl Selector for RpCholesky {
         "rpcholesky"
     }
 
-    fn in_place(&self) -> Option<Procedure> {
-        self.rows.map(|_| self.procedure())
-    }
-
-    fn on_ground(&self) -> Option<Procedure> {
-        Some(self.procedure())
+    fn in_place(&self) -> Option<InPlace> {
+        Some(self.procedure().into())
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {

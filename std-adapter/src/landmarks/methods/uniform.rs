@@ -1,7 +1,9 @@
 //! Rows drawn uniformly: [`dpp_nystrom_core::start::uniform`].
 
 use crate::error::Error;
-use crate::landmarks::{Selection, Selector, Start, Task, chain::select_rows, procedure::Procedure};
+use crate::landmarks::{
+    Selection, Selector, Start, Task, chain::select_rows, procedure::InPlace, procedure::Procedure,
+};
 
 /// Select rows drawn uniformly (Williams and Seeger 2001). `c²/2` kernel evaluations, works in place.
 ///
@@ -25,8 +27,8 @@ impl Selector for Uniform {
         "uniform"
     }
 
-    fn in_place(&self) -> Option<Procedure> {
-        Some(UNIFORM)
+    fn in_place(&self) -> Option<InPlace> {
+        Some(UNIFORM.into())
     }
 
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
