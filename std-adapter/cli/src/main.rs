@@ -5,6 +5,7 @@ mod bar;
 mod class_report;
 mod columns;
 mod compiled;
+mod components;
 mod conditions;
 mod convert;
 mod demo;

@@ -2,6 +2,7 @@
 
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
+use crate::components::picture;
 use crate::conditions::ConditionArguments;
 use crate::error::Error;
 use crate::output::{
@@ -14,12 +15,13 @@ use crate::tolerance::{Curve, ToleranceArguments};
 use clap::Args;
 use dpp_nystrom::core::Matrix;
 use dpp_nystrom::landmarks::{Objective, RefinementOutcome, Selector, select};
-use dpp_nystrom::pipeline::{self, Landmarks, Params, with_usual};
+use dpp_nystrom::pipeline::{self, Landmarks, Params, Selected, with_usual};
 use dpp_nystrom::{
-    Dataset, Error as LibraryError, Ridge, approximation::Gram, approximation::LandmarkSet,
+    Dataset, Error as LibraryError, Nystroem, Ridge, approximation::Gram, approximation::LandmarkSet,
     landmarks::methods::Method,
 };
 use dpp_nystrom_host::atomic_file::check_writable;
+use dpp_nystrom_lab::chart::{Axis, Layer, Picture, Scale, draw_pictures};
 use dpp_nystrom_lab::selectors;
 use dpp_nystrom_options::{MethodArguments, methods};
 use serde::Serialize;
@@ -46,6 +48,10 @@ pub(crate) struct Select {
     /// chain or refinement, are in the order of the largest residual
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
+    /// Draw rows and landmarks in the first two kernel principal components, and the gain of each landmark in
+    /// the order of selection
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) chart: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -140,7 +146,7 @@ impl RefinementReport {
 }
 
 pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
-    let outputs = [&arguments.out, &arguments.tolerance.curve];
+    let outputs = [&arguments.out, &arguments.tolerance.curve, &arguments.chart];
     keep_apart(outputs.into_iter().flatten())?;
     for output in outputs.into_iter().flatten() {
         keep_inputs(Some(output), &[&arguments.source.data])?;
@@ -193,6 +199,9 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
             write_csv(path, &columns.feature_names, points.map(|point| point.iter().map(f64::to_string)))?;
         }
     }
+    if let Some(path) = &arguments.chart {
+        draw_chart(path, method, &selected, &gains)?;
+    }
     let candidates = selected.sample.as_ref().map_or(rows.len(), |sample| sample.len());
     let selection = &selected.selection;
     let report = Report {
@@ -232,12 +241,35 @@ fn write_rows(path: &Path, order: &[usize], gains: &[f64]) -> Result<(), Error> 
     Ok(())
 }
 
+/// Draw rows and landmarks, and the gains in the order of selection.
+fn draw_chart(path: &Path, method: &str, selected: &Selected<'_>, gains: &[f64]) -> Result<(), Error> {
+    let rows = selected.source();
+    let landmarks = selected.selection.landmarks.features(rows)?;
+    let count = selected.selection.landmarks.count(rows.width());
+    let map = Nystroem::of_landmarks(rows.columns(), landmarks.clone(), selected.kernel)?;
+    let components = picture(&map, rows, &landmarks)?.picture;
+    let mut pictures = vec![("rows (dots) and landmarks (triangles)", components)];
+    if !gains.is_empty() {
+        let curve: Vec<(f64, f64)> =
+            gains.iter().enumerate().map(|(at, &gain)| ((at + 1) as f64, gain)).collect();
+        let x = Axis::new("landmarks", Scale::Linear);
+        let y = Axis::new("residual of the next landmark", Scale::Logarithmic);
+        let layers = vec![Layer::Line(curve)];
+        pictures.push(("gain of each further landmark", Picture { x, y, layers }));
+    }
+    let title = format!("{count} landmarks of {} by {method}", rows.columns().name);
+    Ok(draw_pictures(path, &title, &pictures)?)
+}
+
 /// Select among the rows of a kernel matrix.
 fn of_matrix(arguments: &Select, selector: &dyn Selector) -> Result<(), Error> {
     let Select { source, tolerance, kernel, out, json, .. } = arguments;
     let (matrix, rows) = precomputed::matrix(source, kernel)?;
     if tolerance.is_given() {
         return Err(Error::OfRows("--tolerance"));
+    }
+    if arguments.chart.is_some() {
+        return Err(Error::OfRows("--chart"));
     }
     let ground = Matrix::new(&matrix).map_err(LibraryError::from)?;
     let select = |count| select(&ground, count, selector, source.seed, &Bar);

@@ -289,6 +289,10 @@ impl Picture {
     /// # Errors
     /// [`Error::Picture`].
     pub fn svg(&self) -> Result<String, Error> {
+        svg_of((PICTURE_WIDTH, PICTURE_HEIGHT), |root| self.on(&mut ChartBuilder::on(root), 13))
+    }
+
+    fn on(&self, on: &mut ChartBuilder<'_, '_, SVGBackend<'_>>, title_size: u32) -> Outcome {
         let Self { x, y, layers } = self;
         let ends = |layer: &Layer| match layer {
             Layer::Dots(points) | Layer::Triangles(points) | Layer::Line(points) => points.clone(),
@@ -305,33 +309,47 @@ impl Picture {
         let ranges = (span(all.iter().map(|end| end.0), 0.04), span(all.iter().map(|end| end.1), 0.06));
         let stands = layers.iter().any(|layer| matches!(layer, Layer::Bars(_)));
         let ranges = if stands { (ranges.0, (0.0, ranges.1.1)) } else { ranges };
-        svg_of((PICTURE_WIDTH, PICTURE_HEIGHT), |root| {
-            let mut chart = axes(&mut ChartBuilder::on(root), (x, y), ranges, 13)?;
-            for (layer, colour) in layers.iter().zip(COLOURS) {
-                let line = ShapeStyle::from(&colour).stroke_width(2);
-                match layer {
-                    Layer::Dots(points) => {
-                        let dot = |at| Circle::new(at, 2, colour.mix(0.55).filled());
-                        chart.draw_series(placed(points).into_iter().map(dot))?;
-                    }
-                    Layer::Triangles(points) => {
-                        let mark = |at| TriangleMarker::new(at, 5, colour.filled());
-                        chart.draw_series(placed(points).into_iter().map(mark))?;
-                    }
-                    Layer::Line(points) => {
-                        chart.draw_series(LineSeries::new(placed(points), line))?;
-                    }
-                    Layer::Bars(bars) => {
-                        let bar = |&(from, to, height): &(f64, f64, f64)| {
-                            Rectangle::new([place((from, 0.0)), place((to, height))], colour.filled())
-                        };
-                        chart.draw_series(bars.iter().map(bar))?;
-                    }
+        let mut chart = axes(on, (x, y), ranges, title_size)?;
+        for (layer, colour) in layers.iter().zip(COLOURS) {
+            let line = ShapeStyle::from(&colour).stroke_width(2);
+            match layer {
+                Layer::Dots(points) => {
+                    let dot = |at| Circle::new(at, 2, colour.mix(0.55).filled());
+                    chart.draw_series(placed(points).into_iter().map(dot))?;
+                }
+                Layer::Triangles(points) => {
+                    let mark = |at| TriangleMarker::new(at, 5, colour.filled());
+                    chart.draw_series(placed(points).into_iter().map(mark))?;
+                }
+                Layer::Line(points) => {
+                    chart.draw_series(LineSeries::new(placed(points), line))?;
+                }
+                Layer::Bars(bars) => {
+                    let bar = |&(from, to, height): &(f64, f64, f64)| {
+                        Rectangle::new([place((from, 0.0)), place((to, height))], colour.filled())
+                    };
+                    chart.draw_series(bars.iter().map(bar))?;
                 }
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
+}
+
+/// Draw pictures side by side, each with its title.
+///
+/// # Errors
+/// [`Error::Picture`], and [`Error::Library`] if the file cannot be written.
+pub fn draw_pictures(path: &Path, title: &str, pictures: &[(&str, Picture)]) -> Result<(), Error> {
+    let size = (PANEL_WIDTH * pictures.len() as u32, PANEL_HEIGHT + 36);
+    write_svg(path, size, (title, 18), |root| {
+        for (area, (title, picture)) in root.split_evenly((1, pictures.len())).iter().zip(pictures) {
+            let mut on = ChartBuilder::on(area);
+            on.caption(title, ("sans-serif", 14));
+            picture.on(&mut on, 14)?;
+        }
+        Ok(())
+    })
 }
 
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;

@@ -9,14 +9,14 @@ mod page;
 mod targets;
 
 use crate::class_report::ClassReport;
+use crate::components::{COMPONENT_ROWS, ComponentPicture, picture, spaced};
 use crate::error::Error;
 use crate::info::IMPORTANCE;
 use crate::measured::{TestReport, rise};
 use crate::output::{notes, plain_line, short};
 use dpp_nystrom::data::RowSource;
 use dpp_nystrom::pipeline::Outcome;
-use dpp_nystrom::{Model, model::PERMUTATIONS};
-use dpp_nystrom::{Nystroem, approximation::Components};
+use dpp_nystrom::{Model, Nystroem, model::PERMUTATIONS};
 use dpp_nystrom_host::atomic_file::write_whole;
 use dpp_nystrom_lab::chart::{Axis, Layer, Picture, Scale, bars_picture, shortened};
 use maud::{Markup, html};
@@ -25,8 +25,6 @@ use std::path::Path;
 
 /// Points of a picture.
 const POINTS: usize = 2_000;
-/// Rows and landmarks of the picture of principal components.
-const COMPONENT_ROWS: usize = 1_000;
 /// Columns in the chart of importances, and landmarks in the table of them.
 const LISTED: usize = 20;
 /// Features in the table of landmarks.
@@ -113,11 +111,6 @@ fn untested(reason: Option<&str>) -> Markup {
         "Predictions",
         &html! { p { "No row was left out of all choices, so that there is no test error: " (reason.unwrap_or("it was not measured")) "." } },
     )
-}
-
-/// Return at most `most` of `count` places, evenly spaced.
-fn spaced(count: usize, most: usize) -> impl Iterator<Item = usize> + Clone {
-    (0..count).step_by(count.div_ceil(most).max(1))
 }
 
 fn linear(title: &str) -> Axis {
@@ -229,33 +222,9 @@ fn landmarks(subject: &Subject<'_>) -> Result<Markup, Error> {
     let model = &subject.outcome.fitted.model;
     let map = Nystroem::of_model(model)?;
     let rows = subject.outcome.selected.source();
-    let sample: Vec<usize> = spaced(rows.len(), COMPONENT_ROWS).collect();
-    let features = map.transform_scaled(&rows.gather(&sample)?.rows)?;
-    let found = Components::of(&features, map.rank(), 2)?;
-    let width = found.shares.len();
-    let of = |features: &[f64]| -> Result<Vec<(f64, f64)>, Error> {
-        let points = found.project(features)?;
-        Ok(points.chunks_exact(width.max(1)).map(|at| (at[0], at.get(1).copied().unwrap_or(0.0))).collect())
-    };
-    let centres = map.transform_scaled(&model.coefficients.to_f64().landmarks)?;
-    let count = centres.len() / map.rank().max(1);
-    let centres = of(&centres)?;
-    let centres: Vec<(f64, f64)> =
-        if width > 0 { spaced(count, COMPONENT_ROWS).map(|at| centres[at]).collect() } else { Vec::new() };
-    let share = |at: usize| found.shares.get(at).map_or(0.0, |share| 100.0 * share);
-    let axis = |at: usize| linear(&format!("component {} ({:.1} % of the variance)", at + 1, share(at)));
-    let label = format!(
-        "Points: {} rows and {} landmarks in the first two kernel principal components, with {:.1} and {:.1} % of the variance.",
-        sample.len(),
-        centres.len(),
-        share(0),
-        share(1)
-    );
-    let picture = Picture {
-        x: axis(0),
-        y: axis(1),
-        layers: vec![Layer::Dots(of(&features)?), Layer::Triangles(centres)],
-    };
+    let centres = model.coefficients.to_f64().landmarks;
+    let count = centres.len() / rows.width().max(1);
+    let ComponentPicture { picture, label } = picture(&map, rows, &centres)?;
     Ok(section(
         "landmarks",
         "Landmarks",

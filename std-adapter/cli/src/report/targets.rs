@@ -1,7 +1,8 @@
 //! Predictions of numbers beside the targets.
 
 use super::page::{figure, section, table, tiles};
-use super::{POINTS, Subject, TARGETS, histogram, linear, quantile, shown, spaced};
+use super::{POINTS, Subject, TARGETS, histogram, linear, quantile, shown};
+use crate::components::spaced;
 use crate::error::Error;
 use crate::output::short;
 use dpp_nystrom::regression::HeldOut;
