@@ -45,6 +45,9 @@ pub(crate) struct Source {
 const SCALES: [Choice<Scale>; 3] =
     [("standard", "", Scale::Standard), ("robust", "", Scale::Robust), ("none", "", Scale::None)];
 
+/// The scales of a row store.
+pub(crate) const STORED_SCALES: [Choice<Scale>; 2] = [SCALES[0], SCALES[2]];
+
 /// The degree of the usual polynomial kernel, and its offset.
 const DEGREE: u32 = 3;
 const OFFSET: f64 = 1.0;

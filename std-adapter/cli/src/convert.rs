@@ -1,6 +1,6 @@
 //! `dpp-nystrom convert`.
 
-use crate::arguments::PRECISIONS;
+use crate::arguments::{PRECISIONS, STORED_SCALES};
 use crate::bar::Bar;
 use crate::columns::{TableArguments, tell, tell_words};
 use crate::error::Error;
@@ -8,7 +8,7 @@ use crate::output::{keep_inputs, listed, print_report, row, shown};
 use crate::source::tell_target;
 use clap::Args;
 use dpp_nystrom::data::table::FORMATS;
-use dpp_nystrom::{data::store, kernel::Precision};
+use dpp_nystrom::{Scale, data::store, kernel::Precision};
 use dpp_nystrom_options::one_of;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -19,9 +19,10 @@ Examples:
   dpp-nystrom convert houses.csv.gz --out houses.rows
   dpp-nystrom convert big.npy --precision f32 --out big.rows
   zcat parts/*.csv.gz | dpp-nystrom convert - --target none --out parts.rows
+  dpp-nystrom convert embeddings.npy --target none --scale none --precision f32 --out embeddings.rows
 
-select, fit, predict and evaluate take a row store like any other DATA. Its rows are standardised and stay on disk:
-select and fit read them in place. --rows N loads N of them into memory, for any method.";
+select, fit, predict and evaluate take a row store like any other DATA. Its rows stay on disk: select and fit read
+them in place with kdpp, rpcholesky, greedy, refined and uniform. --rows N loads N of them into memory, for any method.";
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
@@ -33,6 +34,10 @@ pub(crate) struct Convert {
     /// Precision of the stored values, and of computations on them: f32 takes half the disk space
     #[arg(long, value_parser = one_of(&PRECISIONS), default_value = "f64")]
     pub(crate) precision: Precision,
+    /// How features are stored: at mean 0 and standard deviation 1, or as they are, such as embeddings. A store
+    /// is then used as it is scaled
+    #[arg(long, value_parser = one_of(&STORED_SCALES), default_value = "standard")]
+    pub(crate) scale: Scale,
     /// The row store to write
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
@@ -60,8 +65,8 @@ pub(crate) fn run(arguments: &Convert) -> Result<(), Error> {
         return Err(Error::Apart("convert"));
     }
     let begin = Instant::now();
-    let Convert { data, table, precision, out, .. } = arguments;
-    let (made, remarks) = store::convert_with(data, &table.options(), *precision, out, &Bar)?;
+    let Convert { data, table, precision, scale, out, .. } = arguments;
+    let (made, remarks) = store::convert_with(data, &table.options(), (*precision, *scale), out, &Bar)?;
     let description = made.description();
     let target = description.target.as_ref().map(|target| target.name.as_str());
     tell_target(&table.columns.target, target);

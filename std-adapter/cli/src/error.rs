@@ -54,8 +54,8 @@ pub(crate) enum Error {
     StoredColumns(PathBuf),
     /// Options of rows for a row store.
     #[error(
-        "{}: the rows of a row store are scaled, and have no groups and no order in time; omit --group, --time and --scale, or give the \
-         file that it was made from",
+        "{}: the rows of a row store are scaled as it was converted, and have no groups and no order in time; omit --group, --time \
+         and --scale, give the file that it was made from, or convert that with --scale",
         .0.display()
     )]
     StoredRows(PathBuf),

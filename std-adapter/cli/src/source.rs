@@ -23,7 +23,8 @@ pub(crate) fn open_store(source: &Source) -> Result<Store, Error> {
     source.table.refuse_weights("a row store")?;
     let store = Store::open(&source.data)?;
     let own = store.description().target.as_ref().map(|target| target.name.as_str());
-    if source.table.keeps_together() || source.scale != Scale::Standard {
+    let scale = if store.is_scaled() { Scale::Standard } else { Scale::None };
+    if source.table.keeps_together() || (source.scale != Scale::Standard && source.scale != scale) {
         return Err(Error::StoredRows(source.data.clone()));
     }
     if source.table.is_given() {

@@ -191,6 +191,11 @@ pub(crate) enum Cause {
     /// Several targets of a row store.
     #[error("a row store has one target, a number or classes; choose one column, or make a store for each")]
     StoredTargets,
+    /// Medians for a row store.
+    #[error(
+        "a row store is scaled to mean 0 and standard deviation 1, or not at all: medians need all rows at once"
+    )]
+    StoredScale,
     /// A target or names given to a row store.
     #[error("{}: a row store has its own target and names; give them when it is converted", path.display())]
     StoreColumns {
@@ -213,8 +218,8 @@ pub(crate) enum Cause {
     FitSpec,
     /// A row store too large for a method that needs its rows in memory.
     #[error(
-        "{what} needs the rows in memory, and the store has {rows}; draw some of them, or use the method auto, kdpp or \
-         uniform, or rpcholesky on some of the rows"
+        "{what} needs the rows in memory, and the store has {rows}; draw some of them, or use the method auto, kdpp, rpcholesky, \
+         greedy, refined or uniform"
     )]
     InMemory {
         /// What needs them: a method, a step.
@@ -479,6 +484,7 @@ impl Cause {
             | Self::SeveralTargets { .. }
             | Self::DeviceOutputs { .. }
             | Self::StoredTargets
+            | Self::StoredScale
             | Self::StoreColumns { .. }
             | Self::InMemory { .. }
             | Self::OtherScale

@@ -4,6 +4,7 @@ use crate::checkpoint::left;
 use crate::fleet;
 use crate::input::{file, written};
 use crate::seeds::{Seeds, after, part};
+use dpp_nystrom::Scale;
 use dpp_nystrom::data::store::{Description, convert_with};
 use dpp_nystrom::data::table::{Labels, Missing, Options, Recipe, Target};
 use dpp_nystrom::data::{Classes, Map, Scaler, TargetColumn};
@@ -86,7 +87,8 @@ fn descriptions() -> Vec<Vec<u8>> {
         (Precision::F64, Missing::Drop, Target::Name("k".into()), Labels::All),
     ] {
         let options = Options { missing, target, labels, ..Options::default() };
-        let (store, _) = convert_with(&path, &options, precision, &out, &NoObserver).expect("a store");
+        let (store, _) =
+            convert_with(&path, &options, (precision, Scale::Standard), &out, &NoObserver).expect("a store");
         let description: &Description = store.description();
         let mut content = postcard::to_allocvec(description).expect("memory");
         if let Some(recipe) = &description.recipe {

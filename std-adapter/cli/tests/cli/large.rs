@@ -1,4 +1,5 @@
-//! A row store too large to be read into memory: methods that need that report it, and the others work.
+//! A row store too large to be read into memory: methods that need that report it, and the others work. A
+//! store that is not scaled.
 
 use crate::command::{Folder, assert_landmarks, row_numbers};
 use crate::sample::Noise;
@@ -26,20 +27,17 @@ fn methods_that_need_rows_in_memory_reject_a_large_store() {
     let rows = ROWS.to_string();
     let select = |options: &str| folder.run(&format!("select a.rows --landmarks 5 --sigma 2 {options}"));
     for (options, what) in [
-        ("--method greedy", "the method greedy needs"),
         ("--method kmeans-snapped", "the method kmeans-snapped needs"),
         ("--method diagonal", "the method diagonal needs"),
-        ("--method rpcholesky", "the method rpcholesky needs"),
-        ("--method kdpp --refine 1", "refinement needs"),
+        ("--method kmeans-snapped --refine 1", "refinement needs"),
+        ("--method greedy --include 7", "rows to include or exclude, needs"),
     ] {
-        let ways = ["--rows", "auto, kdpp or uniform", "--method rpcholesky --pivot-rows"];
-        let parts = [&[what, rows.as_str()], &ways[..]].concat();
+        let parts =
+            [what, rows.as_str(), "draw some of them", "auto, kdpp, rpcholesky, greedy, refined or uniform"];
         select(options).refused(&parts);
     }
-    folder.write("given.csv", "row\n5\n900\n17\n");
     for (options, what) in [
-        ("--landmarks 5 --method refined", "the method refined needs"),
-        ("--given given.csv --refine 1", "refinement needs"),
+        ("--landmarks 5 --method refined-ridge", "the method refined-ridge needs"),
         ("--tolerance 0.1", "a tolerance needs"),
     ] {
         let fit = format!("fit --metric one a.rows --sigma 2 --ridge 1e-3 {options} --model m.dpp");
@@ -48,12 +46,66 @@ fn methods_that_need_rows_in_memory_reject_a_large_store() {
     assert!(!folder.path("m.dpp").exists());
     // The options that the error message advises.
     for options in [
-        "--method greedy --rows 500",
+        "--method kmeans-snapped --rows 500",
         "--method uniform",
+        "--method rpcholesky",
         "--method rpcholesky --pivot-rows 500",
+        "--method greedy",
         "--method kdpp",
     ] {
         let told = select(&format!("{options} --json")).good().json();
         assert_landmarks(&row_numbers(&told, "landmarks"), 5, ROWS);
+    }
+    // Exchanges lower the error on a sample of the rows, in each way to ask for them.
+    folder.write("given.csv", "row\n5\n900\n17\n1000000\n2000\n");
+    for options in ["--method refined", "--method kdpp --refine 1", "--method uniform --refine 1"] {
+        let told = select(&format!("{options} --refine-rows 5000 --json")).good().json();
+        assert_landmarks(&row_numbers(&told, "landmarks"), 5, ROWS);
+        let refinement = &told["refinement"];
+        assert_eq!(refinement["measured_rows"], 5_000);
+        let [before, after] = ["trace_error_before", "trace_error_after"]
+            .map(|name| refinement[name].as_f64().expect("a number"));
+        assert!(after < before, "{options}: {before} {after}");
+    }
+    let fit = "fit --metric one a.rows --sigma 2 --ridge 1e-3 --given given.csv --refine 1 --refine-rows 5000 --model m.dpp";
+    folder.run(fit).good();
+}
+
+/// As many rows as take bounds in place of features, at the precision of the store, without scaling: the same
+/// rows as in memory.
+#[test]
+fn a_store_selects_in_place_what_its_file_does_in_memory() {
+    const COUNT: usize = (1 << 15) + 100;
+    let mut noise = Noise(3);
+    let mut text = String::from("a,b,c\n");
+    for _ in 0..COUNT {
+        // Multiples of 1/16, exact in both precisions.
+        let mut value = || f64::from((noise.bits() >> 56) as u8) / 16.0 - 8.0;
+        text.push_str(&format!("{},{},{}\n", value(), value(), value()));
+    }
+    let folder = Folder::with("a.csv", text.into_bytes());
+    for precision in ["f32", "f64"] {
+        let convert = "convert a.csv --target none --scale none";
+        folder.run(&format!("{convert} --precision {precision} --out {precision}.rows")).good();
+    }
+    folder.run("convert a.csv --target none --precision f32 --out scaled.rows").good();
+    folder.run("select scaled.rows --scale none --landmarks 5").refused(&["scaled.rows", "--scale"]);
+    folder.run("select f32.rows --scale robust --landmarks 5").refused(&["f32.rows", "--scale"]);
+    folder.run("convert a.csv --scale robust --out no.rows").misused(&["standard, none"]);
+    for method in ["greedy", "rpcholesky", "refined", "kdpp --steps 500 --start uniform"] {
+        let select = |data: &str, options: &str| {
+            let options = format!("--method {method} --landmarks 12 --sigma 4 --json {options}");
+            row_numbers(&folder.run(&format!("select {data} {options}")).good().json(), "landmarks")
+        };
+        let expected = select("a.csv", "--scale none --target none");
+        assert_eq!(select("f64.rows", ""), expected, "{method}");
+        assert_eq!(select("f64.rows", "--scale none"), expected, "{method}");
+        // Exchanged in double precision; the others select in that of the store.
+        if method == "refined" {
+            assert_eq!(select("f32.rows", ""), expected, "{method}");
+        }
+        // Read into memory, the rows of a store that is not scaled are not scaled either.
+        let read = select("f64.rows", &format!("--rows {COUNT}"));
+        assert_eq!(read, expected, "{method}");
     }
 }

@@ -95,13 +95,13 @@ pub struct Description {
 ///
 /// ```
 /// use dpp_nystrom::data::{store::convert_with, table::{Labels, Options}};
-/// use dpp_nystrom::{kernel::Precision, observer::NoObserver};
+/// use dpp_nystrom::{Scale, kernel::Precision, observer::NoObserver};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let [text, rows] = ["iris.csv", "iris.rows"].map(|name| folder.path().join(name));
 /// std::fs::write(&text, "petal,species\n1.4,setosa\n5.1,virginica\n1.3,setosa\n")?;
 /// let options = Options { labels: Labels::Words, ..Options::default() };
-/// let (store, _) = convert_with(&text, &options, Precision::F64, &rows, &NoObserver)?;
+/// let (store, _) = convert_with(&text, &options, (Precision::F64, Scale::Standard), &rows, &NoObserver)?;
 /// let setosa = &store.description().classes[0];
 /// assert_eq!((setosa.label.as_str(), setosa.rows), ("setosa", 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

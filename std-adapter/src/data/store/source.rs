@@ -82,8 +82,9 @@ impl RowSource for Store {
 }
 
 impl Store {
-    /// Read `rows` rows drawn at random into memory, or all of them, and scale them by their own statistics.
-    /// Without `rows`, the checksum is verified first.
+    /// Read `rows` rows drawn at random into memory, or all of them, and scale them by their own statistics,
+    /// or not at all if the store is [not scaled](Self::is_scaled). Without `rows`, the checksum is verified
+    /// first.
     ///
     /// # Errors
     /// `ErrorKind::Data` for too few rows or values too far apart, and as [`Store::check`] and
@@ -93,13 +94,22 @@ impl Store {
             self.verify()?;
         }
         let indices = self.draw(rows.unwrap_or(self.len()), seed)?;
-        let mut read = Prepared::new(self.table_of(&indices)?, None, seed)?;
+        let table = self.table_of(&indices)?;
+        let mut read = match self.is_scaled() {
+            true => Prepared::new(table, None, seed)?,
+            false => Prepared::scaled_by(table, Scaler::identity(self.features()))?,
+        };
         if !self.indicators.is_empty() {
             read.classify(&self.labels());
         }
         read.recipe.clone_from(&self.description().recipe);
         read.numbers = (indices.len() < self.len()).then_some(indices);
         Ok(read)
+    }
+
+    /// Whether the features are stored at mean 0 and standard deviation 1, and not as they were.
+    pub fn is_scaled(&self) -> bool {
+        self.description().scaler != Scaler::identity(self.features())
     }
 
     /// Whether there are few enough rows to read all of them into memory, up to 2²⁴ numbers.

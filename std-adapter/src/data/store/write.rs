@@ -5,7 +5,8 @@ use crate::data::table::input::{Remarks, Table};
 use crate::data::table::target::Target;
 use crate::data::table::{options::Options, reader::name_of, recipe::Recipe};
 use crate::data::{
-    columns::TargetColumn, moments::Moments, prepared::leaves_no_room, scaler::Scaler, scaler::standardised,
+    columns::TargetColumn, moments::Moments, prepared::leaves_no_room, scaler::Scale, scaler::Scaler,
+    scaler::standardised,
 };
 use crate::error::{Cause, Error, TableError, TableProblem};
 use crate::framed_file::Frame;
@@ -57,35 +58,41 @@ pub fn convert(
     observer: &dyn Observer,
 ) -> Result<Store, Error> {
     let options = Options { target: target.clone(), ..Options::default() };
-    convert_with(data, &options, precision, out, observer).map(|(store, _)| store)
+    convert_with(data, &options, (precision, Scale::Standard), out, observer).map(|(store, _)| store)
 }
 
-/// Write a row store as [`convert`] does, of the columns that the options choose. Words and gaps to be filled
-/// take two passes over `data`. Rows that are left out are not counted: the rows of the store are numbered
+/// Write a row store as [`convert`] does, of the columns that the options choose, with features to mean 0 and
+/// standard deviation 1 or as they are (embeddings, say). Words and gaps to be filled take two passes over
+/// `data`. Rows that are left out are not counted: the rows of the store are numbered
 /// without them.
 ///
 /// # Errors
-/// Those of [`convert`].
+/// Those of [`convert`]; `ErrorKind::Unsupported` for [`Scale::Robust`], whose medians need all rows at once.
 ///
 /// ```
 /// use dpp_nystrom::data::{store::convert_with, table::{Missing, Options}};
-/// use dpp_nystrom::{kernel::Precision, observer::NoObserver};
+/// use dpp_nystrom::{Scale, kernel::Precision, observer::NoObserver};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let [text, rows] = ["houses.csv", "houses.rows"].map(|name| folder.path().join(name));
 /// std::fs::write(&text, "rooms,price\n3,210\n,300\n5,350\n")?;
 /// let options = Options { missing: Missing::Drop, ..Options::default() };
-/// let (store, remarks) = convert_with(&text, &options, Precision::F64, &rows, &NoObserver)?;
+/// let stored = (Precision::F64, Scale::None);
+/// let (store, remarks) = convert_with(&text, &options, stored, &rows, &NoObserver)?;
 /// assert_eq!((store.len(), &remarks.dropped[..]), (2, &[1][..]));
+/// assert_eq!(store.description().scaler.deviations, [1.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn convert_with(
     data: &Path,
     options: &Options,
-    precision: Precision,
+    (precision, scale): (Precision, Scale),
     out: &Path,
     observer: &dyn Observer,
 ) -> Result<(Store, Remarks), Error> {
+    if scale == Scale::Robust {
+        return Err(Error(Cause::StoredScale));
+    }
     let fail = |source| Error(Cause::Write { path: out.to_owned(), source });
     let pending = replace_with(out)?;
     let name = name_of(data);
@@ -104,7 +111,9 @@ pub fn convert_with(
         let (recipe, block) = (block.recipe, block.table);
         let writer = match &mut writer {
             Some(writer) => writer,
-            None => writer.insert(Writer::new(&block, recipe, &name, precision, &pending).map_err(fail)?),
+            None => {
+                writer.insert(Writer::new(&block, recipe, &name, (precision, scale), &pending).map_err(fail)?)
+            }
         };
         observer.advance(block.rows() as u64);
         writer.add(&block, out)
@@ -122,6 +131,7 @@ pub fn convert_with(
 
 struct Writer {
     description: Description,
+    scale: Scale,
     rows: Column,
     /// The targets, in a temporary file until all rows are written.
     targets: Option<Column>,
@@ -141,11 +151,14 @@ impl Writer {
         block: &Table,
         recipe: Recipe,
         name: &str,
-        precision: Precision,
+        (precision, scale): (Precision, Scale),
         pending: &Pending,
     ) -> io::Result<Self> {
         let single = precision == Precision::F32;
-        let features = Scaler::of(&block.features, block.dim);
+        let features = match scale {
+            Scale::None => Scaler::identity(block.dim),
+            _ => Scaler::of(&block.features, block.dim),
+        };
         let labels = recipe.classes.clone().unwrap_or_default();
         let target = block.target.as_ref().map(|values| match labels.is_empty() {
             true => Scaler::of(values, 1),
@@ -182,7 +195,7 @@ impl Writer {
         // They took the most room that they may need.
         description.classes.iter_mut().for_each(|class| class.rows = 0);
         description.rows = 0;
-        Ok(Self { description, rows, targets })
+        Ok(Self { description, scale, rows, targets })
     }
 
     fn add(&mut self, block: &Table, out: &Path) -> Result<(), Error> {
@@ -209,7 +222,9 @@ impl Writer {
     fn finish(mut self, out: &Path, observer: &dyn Observer) -> Result<(), Error> {
         let fail = |source| Error(Cause::Write { path: out.to_owned(), source });
         let description = &mut self.description;
-        description.scaler = self.rows.moments.statistics();
+        if self.scale != Scale::None {
+            description.scaler = self.rows.moments.statistics();
+        }
         if let Some(column) = description.scaler.overflow() {
             return Err(Error(Cause::Spread { column: description.feature_names[column].clone() }));
         }
@@ -357,6 +372,7 @@ impl Pass<'_> {
 #[cfg(test)]
 mod tests {
     use super::{FRAME, Frame, content, convert, convert_with};
+    use crate::Scale;
     use crate::data::store::open::{ALIGNMENT, BLOCK, Description, Store, StoredClass};
     use crate::data::table::{options::Labels, options::Missing, options::Options, target::Target};
     use crate::error::{Cause, Error, ErrorKind, store::StoreProblem};
@@ -433,7 +449,8 @@ mod tests {
         std::fs::write(&data, "a,y\n1,p\n3,q\n5,p\n6,p\n").unwrap();
         let options = Options { labels: Labels::Words, ..Options::default() };
         for precision in [Precision::F32, Precision::F64] {
-            let (store, _) = convert_with(&data, &options, precision, &out, &NoObserver).unwrap();
+            let (store, _) =
+                convert_with(&data, &options, (precision, Scale::Standard), &out, &NoObserver).unwrap();
             assert_eq!((store.len(), store.is_empty(), store.features()), (4, false, 1));
             assert_eq!(
                 (store.precision(), store.labels()),
@@ -516,7 +533,8 @@ mod tests {
         ];
         for (text, options, version) in cases {
             std::fs::write(&data, text).unwrap();
-            let (store, _) = convert_with(&data, &options, Precision::F64, &out, &NoObserver).unwrap();
+            let (store, _) =
+                convert_with(&data, &options, (Precision::F64, Scale::Standard), &out, &NoObserver).unwrap();
             let bytes = std::fs::read(&out).unwrap();
             assert_eq!(bytes[8], version, "{text}");
             let own = content(store.description()).unwrap();
@@ -543,7 +561,8 @@ mod tests {
         let [data, out] = ["a.csv", "a.rows"].map(|name| folder.path().join(name));
         std::fs::write(&data, "a,y\n1,p\n3,q\n5,p\n6,q\n").unwrap();
         let options = Options { labels: Labels::Words, ..Options::default() };
-        let (store, _) = convert_with(&data, &options, Precision::F64, &out, &NoObserver).unwrap();
+        let (store, _) =
+            convert_with(&data, &options, (Precision::F64, Scale::Standard), &out, &NoObserver).unwrap();
         store.verify().unwrap();
         let bytes = std::fs::read(&out).unwrap();
         for (row, value) in [(0, 2.0), (1, -1.0), (3, 0.5)] {

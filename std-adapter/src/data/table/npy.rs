@@ -1,4 +1,4 @@
-//! NumPy arrays: two dimensions, C or Fortran order, `f4`, `f8`, booleans and integers of either byte order.
+//! NumPy arrays: two dimensions, C or Fortran order, `f2`, `f4`, `f8`, booleans and integers of either byte order.
 //!
 //! The header is parsed here rather than by a library because it is untrusted: the product of the shape is
 //! checked, and memory grows with the values present rather than with those declared. Bytes after the array
@@ -9,6 +9,7 @@ use crate::data::table::input::{Input, Origin};
 use crate::data::table::markers::Markers;
 use crate::data::table::rows::Rows;
 use crate::error::table::{TableError, TableProblem, cut};
+use half::f16;
 use std::io::Read;
 
 /// The first bytes of every array.
@@ -89,6 +90,7 @@ fn header_text(input: &mut Input<'_>, origin: Origin<'_>) -> Result<String, Tabl
 }
 
 enum Number {
+    Float16,
     Float32,
     Float64,
     Signed,
@@ -141,6 +143,7 @@ impl Header {
         let bits = u64::from_le_bytes(low);
         let unused = 64 - 8 * self.size;
         match self.number {
+            Number::Float16 => f16::from_bits(bits as u16).to_f64(),
             Number::Float32 => f64::from(f32::from_bits(bits as u32)),
             Number::Float64 => f64::from_bits(bits),
             // Shift left and back right, so that the sign bit fills the unused bits.
@@ -164,6 +167,7 @@ fn number_type(dtype: &str) -> Option<(bool, Number, usize)> {
     let code = dtype.strip_prefix(['\'', '"'])?.strip_suffix(['\'', '"'])?;
     let (kind, size) = code.trim_start_matches(['<', '>', '=', '|']).split_at_checked(1)?;
     let number = match (kind, size) {
+        ("f", "2") => Number::Float16,
         ("f", "4") => Number::Float32,
         ("f", "8") => Number::Float64,
         ("i", "1" | "2" | "4" | "8") => Number::Signed,
@@ -236,6 +240,23 @@ mod tests {
         check(&two, [0.0, 2.0, 4.0], [-1.0, 3.0, 5.0]);
     }
 
+    /// 0, -1, 2, 3, 4, 5 by their bits; then the smallest number and infinity, which a table refuses.
+    #[test]
+    fn half_precision() {
+        let bits = [0x0000_u16, 0xBC00, 0x4000, 0x4200, 0x4400, 0x4500];
+        let little: Vec<u8> = bits.iter().flat_map(|bits| bits.to_le_bytes()).collect();
+        let big: Vec<u8> = bits.iter().flat_map(|bits| bits.to_be_bytes()).collect();
+        for (descr, data) in [("'<f2'", little), ("'>f2'", big)] {
+            check(&array(&dictionary(descr, "False", "(3, 2)"), &data), [0.0, 2.0, 4.0], [-1.0, 3.0, 5.0]);
+        }
+        let of = |bits: [u16; 2]| {
+            let data: Vec<u8> = bits.iter().flat_map(|bits| bits.to_le_bytes()).collect();
+            array(&dictionary("'<f2'", "False", "(1, 2)"), &data)
+        };
+        assert_eq!(table("a.npy", of([0x0001, 0x7BFF]), "last").expect("valid").features, [2_f64.powi(-24)]);
+        assert!(message("a.npy", of([0x7C00, 0]), "last").contains("inf"));
+    }
+
     #[test]
     fn arrays_that_are_not_tables() {
         let wrong =
@@ -248,7 +269,7 @@ mod tests {
         assert!(wrong("'<f8'", "(1, 2, 3)").contains("shape (1, 2, 3), and"));
         assert!(wrong("'<f8'", "(0, 3)").contains("there are no rows"));
         assert!(wrong("'<f8'", "(3, 0)").contains("no feature column is left"));
-        for descr in ["'<c16'", "'|S7'", "'<U3'", "'|O'", "'<f2'", "[('shape', '<f8')]"] {
+        for descr in ["'<c16'", "'|S7'", "'<U3'", "'|O'", "'<f16'", "[('shape', '<f8')]"] {
             let text = wrong(descr, "(3, 2)");
             assert!(
                 text.starts_with(&format!("a.npy: the array's type {descr} is not supported; save")),
