@@ -1,4 +1,5 @@
-//! NumPy arrays: two dimensions, C or Fortran order, `f2`, `f4`, `f8`, booleans and integers of either byte order.
+//! NumPy arrays: two dimensions, C or Fortran order, `f2`, `f4`, `f8`, booleans and integers of either byte
+//! order.
 //!
 //! The header is parsed here rather than by a library because it is untrusted: the product of the shape is
 //! checked, and memory grows with the values present rather than with those declared. Bytes after the array
