@@ -38,6 +38,13 @@ pub enum Error {
         /// Rows available.
         rows: usize,
     },
+    /// Fewer rows than a [`crate::Detector`] measures its scaling on.
+    TooFewRows {
+        /// Rows needed.
+        needed: usize,
+        /// Rows that there were.
+        found: usize,
+    },
     /// More than `u32::MAX` rows: row indices are drawn from 32 random bits.
     TooManyRows,
     /// An index past the end.
@@ -136,6 +143,8 @@ pub enum Error {
         /// The feature, or the number of features for the target.
         column: usize,
     },
+    /// A rate of false alarms of more than one in two rows.
+    Rate,
     /// A ridge regression was solved before any row was added.
     NoRows,
     /// A variance without a solution: nothing was solved with a positive regularisation since the state was
@@ -156,7 +165,7 @@ pub enum Error {
     Internal,
 }
 
-/// The phase of a [`crate::Learner`].
+/// The phase of a [`crate::Learner`] or a [`crate::Detector`].
 ///
 /// ```
 /// use dpp_nystrom_core::{Error, Learner, Phase, kernel::Gaussian};
@@ -181,9 +190,9 @@ pub enum Phase {
     Scaling,
     /// Selects landmarks; the scaling is frozen.
     Selecting,
-    /// Learns rows; the landmarks are frozen, except for single exchanges.
+    /// Learns rows; the landmarks are frozen, except for single exchanges. A detector learns its threshold.
     Learning,
-    /// Learns rows and predicts: there are weights.
+    /// Learns rows and predicts: there are weights. A detector judges rows: there is a threshold.
     Predicting,
 }
 
@@ -194,7 +203,7 @@ impl Phase {
             Self::Idle => "start it",
             Self::Scaling => "freeze_scaling ends it",
             Self::Selecting => "select or freeze_landmarks ends it",
-            Self::Learning => "solve first",
+            Self::Learning => "solve first, or let a detector check more rows",
             Self::Predicting => "start again",
         }
     }
@@ -227,6 +236,9 @@ impl fmt::Display for Error {
             }
             Self::TooManyLandmarks { landmarks, rows } => {
                 write!(f, "{landmarks} landmarks asked for, but there are only {rows} rows")
+            }
+            Self::TooFewRows { needed, found } => {
+                write!(f, "expected at least {needed} rows, found {found}: measure more")
             }
             Self::TooManyRows => f.write_str("expected at most 4294967295 rows"),
             Self::OutOfRange { index, len } => {
@@ -282,6 +294,7 @@ impl fmt::Display for Error {
                 write!(f, "row {row}, column {column}: not the value that was constant while scaling")
             }
             Self::Scale { column } => write!(f, "column {column}: the scale is negative"),
+            Self::Rate => f.write_str("expected one false alarm in 2 rows or more"),
             Self::NoRows => f.write_str("expected at least one row before solving"),
             Self::Unsolved => f.write_str("expected a solution with a positive ridge: solve first"),
             Self::ModelBytes(problem) => write!(f, "bytes of a model: {problem}"),

@@ -22,6 +22,7 @@
 //! | kernel ridge regression, one row at a time | [`RidgeRegression`], [`Predictor`] |
 //! | the state of a regression as bytes, to store, send and merge | [`RidgeRegression::write_state`] |
 //! | scaling, selection, learning and prediction in one static | [`Learner`] |
+//! | anomalies without a target, at a rate of false alarms that is asked for | [`Detector`] |
 //! | a trained model in flash | [`Model`] |
 //! | the same in integers, for processors without an FPU | [`QuantisedModel`] |
 //! | memory needed, known at compile time | [`bytes()`] |
@@ -63,7 +64,8 @@
 //! 4. [`start`], `chain`, `slot`, `slot_chain`, `stream`: selection;
 //! 5. `krr`, `nystrom`: the regression, and the approximation it is on;
 //! 6. `predictor`, `model`, `quantised`: trained models;
-//! 7. `learner`, `footprint`, `storage`: all of it in one value, the memory it needs, and keeping it.
+//! 7. `learner`, `detector`, `footprint`, `storage`: all of it in one value, the memory it needs, and keeping
+//!    it.
 //!
 //! # Features
 //!
@@ -81,6 +83,7 @@
 mod chain;
 mod checksum;
 mod cholesky;
+mod detector;
 mod digest;
 mod error;
 mod footprint;
@@ -108,6 +111,7 @@ mod swap;
 
 pub use chain::{Chain, ChainState, Progress, Rule, Step};
 pub use cholesky::Cholesky;
+pub use detector::{Detector, Verdict};
 pub use digest::digest;
 pub use error::{BytesProblem, Error, Phase, ReadError};
 pub use footprint::{Bytes, bytes};

@@ -262,3 +262,40 @@ pub(crate) fn left<T: Scalar>(diagonal: T, phi: &[T]) -> T {
     let residual = diagonal - dot(phi, phi);
     if residual > T::ZERO { residual } else { T::ZERO }
 }
+
+/// Return the novelty of a point: its residual, stretched so that it does not end at `k(x, x)`.
+///
+/// `s = k(x, x) ln(k(x, x)/‖φ(x)‖²)`, at least zero. With the residual `r` it is `-k ln(1 - r/k)`: the
+/// residual where that is small, and of the same order as the residual under a kernel whose `k(x, x)` is
+/// constant. But far from all landmarks, where `r` is `k(x, x)` up to rounding, it still grows with the
+/// distance. None where `‖φ(x)‖²` is so small that it has lost digits: `novelty_beyond` is for those points.
+pub(crate) fn novelty<T: Scalar>(diagonal: T, phi: &[T]) -> Option<T> {
+    let represented = dot(phi, phi);
+    // So it is for the zero of a linear kernel too.
+    if represented >= diagonal {
+        return Some(T::ZERO);
+    }
+    let share = represented / diagonal;
+    if share >= T::SMALLEST / T::EPSILON { Some(-(diagonal * share.ln())) } else { None }
+}
+
+/// Return the novelty of a point that the landmarks represent in no digit, from its distance to the nearest
+/// one: more than that of any other point with its `k(x, x)`.
+pub(crate) fn novelty_beyond<T: Scalar>(diagonal: T, distance: T) -> T {
+    let farthest = T::ONE / T::SMALLEST;
+    let distance = if distance < farthest { distance } else { farthest };
+    diagonal * ((T::ONE + distance).ln() - (T::SMALLEST / T::EPSILON).ln())
+}
+
+/// Return what a further landmark `z` would explain of the residual of `x`: `r(x, z)²/r(z, z)`, with `r(x, z)
+/// = k(x, z) - φ(x)·φ(z)`.
+pub(crate) fn explained<T: Scalar>(entry: T, of_row: &[T], of_landmark: &[T], residual: T) -> T {
+    let left = entry - dot(of_landmark, of_row);
+    left * left / residual
+}
+
+/// Whether the residual of a point is rounding error of `count` landmarks, as of a factor after a long chain
+/// (`is_factored`).
+pub(crate) fn is_rounding<T: Scalar>(residual: T, diagonal: T, count: usize) -> bool {
+    !(residual > T::from_count(16 * (count + 1)) * T::EPSILON * diagonal)
+}

@@ -107,7 +107,7 @@ fn section(bytes: &[u8], wanted: u32) -> usize {
 /// Counters that another step would overflow.
 #[test]
 fn counters_at_their_end() {
-    for (saved, progress) in [(SAVED[0], 6), (SAVED[1], 5)] {
+    for (saved, progress) in [(SAVED[0], 6), (SAVED[1], 5), (SAVED[2], 6)] {
         let begin = section(saved, progress);
         for counter in 0..4 {
             let mut bytes = saved.to_vec();

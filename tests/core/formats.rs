@@ -11,10 +11,10 @@ use dpp_nystrom::{
 };
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
-    Acceptance, Assessor, BytesProblem, Error, Exchange, Learner, Limits, Model, ModelBytes, Origin, Outputs,
-    Parts, Phase, QuantisedMap, QuantisedModel, QuantisedParts, Random, RidgeRegression, RidgeWorkspace,
-    Scaling, Slots, StreamChain, Workspace, include_model, state_bytes_forgotten, state_bytes_of,
-    stream_state_bytes,
+    Acceptance, Assessor, BytesProblem, Detector, Error, Exchange, Learner, Limits, Model, ModelBytes,
+    Origin, Outputs, Parts, Phase, QuantisedMap, QuantisedModel, QuantisedParts, Random, RidgeRegression,
+    RidgeWorkspace, Scaling, Slots, StreamChain, Workspace, include_model, state_bytes_forgotten,
+    state_bytes_of, stream_state_bytes,
 };
 use dpp_nystrom_golden::data::Sensor;
 use dpp_nystrom_golden::power::Flash;
@@ -891,6 +891,49 @@ fn the_state_of_a_learner_is_as_the_page_says() {
     let expected: Vec<f64> =
         (0..3).map(|j| (j..3).map(|i| factor[i * (i + 1) / 2 + j] * weight(i)).sum()).collect();
     near(&beta, &expected, 1e-4);
+}
+
+#[test]
+fn the_state_of_a_detector_is_as_the_page_says() {
+    let (page, title) = (Page::read(), "State of a detector");
+    let (mut detector, mut random, mut sensor) = (Detector::<3, 4>::new(), Random::seeded(7), Sensor::new(1));
+    let mut row = || sensor.read().row;
+    detector.start(Gaussian::new(2.0).unwrap(), 5).unwrap();
+    (0..40).for_each(|_| detector.scale(&row(), &mut random).unwrap());
+    detector.freeze_scaling().unwrap();
+    (0..40).for_each(|_| assert!(detector.offer(&row(), &mut random).is_ok()));
+    detector.freeze_landmarks().unwrap();
+    (0..200).for_each(|_| assert!(detector.check(&row()).is_ok()));
+    (0..80).for_each(|_| assert_eq!(detector.exchange(&row()), Ok(Exchange::FewRows)));
+    let candidate = row();
+    assert_eq!(detector.exchange(&candidate), Ok(Exchange::OnTrial));
+    assert_eq!(detector.exchange(&row()), Ok(Exchange::OnTrial));
+    let mut bytes = vec![0; Detector::<3, 4>::STATE];
+    let length = detector.write_state(random.state(), &mut bytes).unwrap();
+    let written = example("detector.state", &bytes[..length]);
+
+    let mut read = Read::new(&page, title, 1, &written);
+    read.sections("State of a learner", title, 4, &[('c', 3), ('d', 4), ('t', 6)]);
+    assert_eq!(read.numbers("shape"), [4.0, 3.0, 4.0, 4.0, 3.0, 40.0, 5.0, 2.0]);
+    let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
+    assert_eq!(read.numbers("rows"), wide(detector.rows().as_flattened()));
+    check_factor(&read, 3, 4, 2.0);
+    assert_eq!(read.numbers("progress")[0], 40.0);
+    let [taken, alarms, since, offered] = read.numbers("counts").try_into().unwrap();
+    assert_eq!((taken, alarms, offered), (200.0, detector.alarms() as f64, 82.0));
+    assert!(read.numbers("largest").is_sorted_by(|a, b| a >= b));
+    let [value, step, credit] = read.numbers("threshold").try_into().unwrap();
+    near(&[value - step * since / 5.0], &[f64::from(detector.threshold().unwrap())], 1e-6);
+    assert!((0.0..=16.0).contains(&credit));
+    // The features have medians of a half.
+    let standard = |i: usize| {
+        let value = f64::from(candidate[i]);
+        (value - read.numbers("medians")[i]) * read.numbers("scales")[i]
+    };
+    near(read.numbers("candidate"), &[0, 1, 2, 3].map(standard), 1e-5);
+    assert!(read.numbers("medians").iter().all(|median| (0.2..0.8).contains(median)));
+    assert!(read.numbers("uses").iter().all(|&mean| mean > 0.0) && read.numbers("gain")[0] > 0.0);
+    assert_eq!(read.numbers("random"), random.state().map(f64::from));
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod monitor;
 use dpp_nystrom_core::{Random, RidgeWorkspace, Workspace};
 use dpp_nystrom_golden::data::Sensor;
 use dpp_nystrom_golden::vibration::{Condition, Machine};
-use dpp_nystrom_golden::{LANDMARKS, Outcome, algorithm_1, learn, power, predict, select, stream};
+use dpp_nystrom_golden::{LANDMARKS, Outcome, algorithm_1, detector, learn, power, predict, select, stream};
 use dpp_nystrom_host::heap::{Heap, RidgeHeap};
 use std::fs;
 use std::path::Path;
@@ -95,6 +95,16 @@ fn a_learner_that_loses_its_power_is_golden() {
             assert_eq!(run(Some((save, bytes))), run(None), "{save} {bytes}");
         }
     }
+}
+
+#[test]
+fn what_is_not_usual_on_a_machine_is_golden() {
+    let (found, alarms) = detector::run(&mut detector::Device::new()).unwrap();
+    println!("alarms {alarms:?} in {:?}", detector::LIFE);
+    compare("golden/detector.txt", &found, &detector::DESKTOP);
+    let [healthy, loose, later, tilted] = alarms;
+    // One in fifty windows of the healthy machine.
+    assert!((10..=40).contains(&healthy) && later <= 8 && loose >= 40 && tilted == 50, "{alarms:?}");
 }
 
 /// The program of the image `accelerometer`, with the same limits.

@@ -5,7 +5,7 @@ use dpp_nystrom_core::{
     Acceptance, Landmarks, Nystrom, Points, Random, SlotChain, StreamChain, TRIES_PER_LANDMARK, Workspace,
     start,
 };
-use dpp_nystrom_golden::memory::TABLE;
+use dpp_nystrom_golden::memory::{DETECTORS, TABLE};
 use dpp_nystrom_tests::ground::normal_points;
 use dpp_nystrom_tests::script::SplitMix64;
 use rand_core::Rng;
@@ -30,6 +30,17 @@ fn the_table_of_memory_is_that_of_the_firmware() {
         .collect();
     let expected: Vec<Vec<usize>> =
         TABLE.iter().map(|(shape, bytes)| shape.iter().chain(bytes).copied().collect()).collect();
+    assert_eq!(stated, expected);
+}
+
+#[test]
+fn the_table_of_detectors_is_that_of_the_firmware() {
+    let stated: Vec<Vec<usize>> = table("Anomalies without a target")
+        .iter()
+        .filter_map(|row| row.iter().map(|cell| cell.replace(',', "").parse().ok()).collect())
+        .collect();
+    let expected: Vec<Vec<usize>> =
+        DETECTORS.iter().map(|(shape, bytes)| shape.iter().chain(bytes).copied().collect()).collect();
     assert_eq!(stated, expected);
 }
 

@@ -49,15 +49,15 @@ use crate::kernel::Kernel;
 use crate::krr::RidgeRegression;
 use crate::landmarks::Landmarks;
 use crate::memory::Memory;
-use crate::nystrom::Nystrom;
+use crate::nystrom::{self, Nystrom};
 use crate::scalar::{Scalar, dot};
 use crate::stream::Offered;
 
 /// The rows that a candidate is tried on, and the effective rows before the first exchange, for each
 /// landmark.
-pub(super) const TRIAL_ROWS: usize = 2;
+pub(crate) const TRIAL_ROWS: usize = 2;
 /// How many times the loss the gain must be.
-const MARGIN: usize = 4;
+pub(crate) const MARGIN: usize = 4;
 
 /// What [`Learner::exchange`] did.
 ///
@@ -180,20 +180,18 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let ground = Points::trusted(self.rows.as_flattened(), D, C, kernel);
         let Memory { factor, landmarks } = self.memory.lend();
         let landmarks = Landmarks::assemble(&ground, Cholesky::assemble(factor, count)?, landmarks);
-        let nystrom = Nystrom::new(&landmarks);
+        let approximation = Nystrom::new(&landmarks);
         let of_candidate = self.phi.get_mut(..count).known()?;
         ground.column_at(&self.candidate, landmarks.members(), of_candidate)?;
         let diagonal = kernel.diagonal(&self.candidate);
-        let residual = nystrom.residual_at(number, diagonal, of_candidate)?;
-        // As of a factor after a long chain (`is_factored`).
-        if !(residual > T::from_count(16 * (count + 1)) * T::EPSILON * diagonal) {
+        let residual = approximation.residual_at(number, diagonal, of_candidate)?;
+        if nystrom::is_rounding(residual, diagonal, count) {
             return Ok(T::ZERO);
         }
         let of_row = self.ridge.lend(&mut []).row.get_mut(..count).known()?;
         ground.column_at(row, landmarks.members(), of_row)?;
-        nystrom.features_at(number, of_row)?;
-        let left = kernel.value(&self.candidate, row) - dot(of_candidate, of_row);
-        Ok(left * left / residual)
+        approximation.features_at(number, of_row)?;
+        Ok(nystrom::explained(kernel.value(&self.candidate, row), of_row, of_candidate, residual))
     }
 
     /// Return the slot of the landmark whose loss is least, and the loss.

@@ -12,7 +12,8 @@ mod scaling;
 mod state;
 
 pub use exchange::Exchange;
-pub(crate) use state::state_bytes;
+pub(crate) use exchange::{MARGIN, TRIAL_ROWS};
+pub(crate) use state::{fill, long, of_two_points, phase_of, progress, state_bytes};
 
 use crate::chain::Progress;
 use crate::cholesky::Cholesky;

@@ -225,13 +225,13 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
 }
 
 /// Return a value of the kernel that tells bandwidths, degrees and offsets apart.
-fn of_two_points<const D: usize, K: Kernel<T>, T: Scalar>(kernel: &K) -> T {
+pub(crate) fn of_two_points<const D: usize, K: Kernel<T>, T: Scalar>(kernel: &K) -> T {
     let point = |first: T| core::array::from_fn::<T, D, _>(|i| if i == 0 { first } else { T::ZERO });
     kernel.value(&point(T::ONE), &point(T::from_f64(0.875)))
 }
 
 /// Write numbers into slots.
-fn fill<'s, T: Scalar>(slots: impl IntoIterator<Item = &'s mut T>, bytes: &[u8]) {
+pub(crate) fn fill<'s, T: Scalar>(slots: impl IntoIterator<Item = &'s mut T>, bytes: &[u8]) {
     slots.into_iter().zip(numbers_of(bytes)).for_each(|(slot, number)| *slot = number);
 }
 
@@ -276,7 +276,7 @@ impl<'b, T: Scalar> Saved<'b, T> {
         {
             return Err(Malformed);
         }
-        let progress = progress(&sections)?;
+        let progress = progress(&sections, PROGRESS)?;
         let counts = counts::<T>(&sections)?;
         let last = |bytes, from_end: usize, len: usize| {
             numbers_of::<T>(bytes).nth(len.wrapping_sub(from_end)).ok_or(Malformed)
@@ -336,29 +336,37 @@ impl Shape {
         if index(number) != size_of::<T>() {
             return Err(BytesProblem::Precision);
         }
-        let phases = [Phase::Idle, Phase::Scaling, Phase::Selecting, Phase::Learning, Phase::Predicting];
-        let phase = *phases.get(index(phase)).ok_or(Malformed)?;
-        let count = index(count);
-        let early = phase == Phase::Idle || phase == Phase::Scaling;
-        let late = phase == Phase::Learning || phase == Phase::Predicting;
         if [index(c), index(d)] != capacity {
             return Err(BytesProblem::Size);
         }
-        if count > capacity[0] || prior > 1 || (early && count > 0) || (late && count == 0) {
+        let (phase, count) = (phase_of(phase, index(count), capacity[0])?, index(count));
+        if prior > 1 {
             return Err(Malformed);
         }
         Ok(Self { phase, count, has_prior: prior == 1, scaled })
     }
 }
 
+/// Return the phase of this number, if it can have so many landmarks.
+pub(crate) fn phase_of(number: u32, count: usize, capacity: usize) -> Result<Phase, BytesProblem> {
+    let phases = [Phase::Idle, Phase::Scaling, Phase::Selecting, Phase::Learning, Phase::Predicting];
+    let phase = *phases.get(index(number)).ok_or(BytesProblem::Malformed)?;
+    let early = phase == Phase::Idle || phase == Phase::Scaling;
+    let late = phase == Phase::Learning || phase == Phase::Predicting;
+    if count > capacity || (early && count > 0) || (late && count == 0) {
+        return Err(BytesProblem::Malformed);
+    }
+    Ok(phase)
+}
+
 /// Return the number at a place of a section of integers.
-fn long(bytes: &[u8], at: usize) -> Result<u64, BytesProblem> {
+pub(crate) fn long(bytes: &[u8], at: usize) -> Result<u64, BytesProblem> {
     bytes.as_chunks().0.get(at).map(|long| u64::from_le_bytes(*long)).ok_or(BytesProblem::Malformed)
 }
 
-/// Read the progress of the chain.
-fn progress(sections: &Sections<'_>) -> Result<Progress, BytesProblem> {
-    let section = sections.of_length(PROGRESS, 32)?;
+/// Read the progress of a chain, from the section of this tag.
+pub(crate) fn progress(sections: &Sections<'_>, tag: u32) -> Result<Progress, BytesProblem> {
+    let section = sections.of_length(tag, 32)?;
     let progress = Progress {
         steps: long(section, 0)?,
         proposed: long(section, 1)?,

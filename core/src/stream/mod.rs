@@ -299,6 +299,27 @@ impl<'a, T: Scalar, K: Kernel<T>> StreamChain<'a, T, K> {
         Ok(if admitted { Offer::Replaced { place } } else { Offer::Declined })
     }
 
+    /// Exchange the landmark at `slot` for a row, and compute the factor again. Return the row's place and
+    /// its residual; none where it depends on the landmarks that remain: nothing has changed.
+    pub(crate) fn exchange(&mut self, slot: usize, row: &[T]) -> Result<Option<(usize, T)>, Error> {
+        let points = Points::trusted(self.rows, self.dim, self.most, &self.kernel);
+        let ground = Offered { points, row };
+        let mut landmarks = Landmarks::assemble(&ground, self.factor.reborrow(), self.members);
+        let place = *landmarks.members().get(slot).known()?;
+        let residual = match landmarks.replace(slot, self.most) {
+            Ok(swap) => swap.entering,
+            Err(Error::NotPositive { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        // The entries are those of the rows that remain and of the one that has entered: all are finite.
+        renew(&mut landmarks, 0)?;
+        self.settle(place, row)?;
+        self.progress.steps += 1;
+        self.progress.proposed += 1;
+        self.progress.accepted += 1;
+        Ok(Some((place, residual)))
+    }
+
     /// Store the offered row, which is the last member, at its place.
     fn settle(&mut self, place: usize, row: &[T]) -> Result<(), Error> {
         let start = place.saturating_mul(self.dim);

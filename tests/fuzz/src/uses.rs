@@ -3,8 +3,8 @@
 
 use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{
-    Acceptance, Assessor, BytesProblem, Error, Limits, Outputs, QuantisedModel, QuantisedOutputs, Random,
-    RidgeRegression, RidgeWorkspace, Scalar, StateHeader, StreamChain, Workspace, sign_state,
+    Acceptance, Assessor, BytesProblem, Detector, Error, Limits, Outputs, QuantisedModel, QuantisedOutputs,
+    Random, RidgeRegression, RidgeWorkspace, Scalar, StateHeader, StreamChain, Workspace, sign_state,
     stream_state_bytes, verify_state,
 };
 
@@ -134,6 +134,29 @@ pub(crate) fn use_saved(bytes: &[u8]) -> bool {
         let _ = learner.predict(&row);
         let _ = learner.write_state(random.state(), &mut vec![0; dpp_nystrom_core::Learner::<3, 4>::STATE]);
     }
+    let mut detector = Detector::<3, 4>::new();
+    if let Ok(random) = detector.read_state(kernel, bytes) {
+        taken = true;
+        let mut again = [0; Detector::<3, 4>::STATE];
+        let length = detector.write_state(random, &mut again).unwrap();
+        // What is written is read, and is the same.
+        let mut other = Detector::<3, 4>::new();
+        let resumed = other.read_state(kernel, &again[..length]).unwrap();
+        let mut third = [0; Detector::<3, 4>::STATE];
+        other.write_state(resumed, &mut third).unwrap();
+        assert_eq!((resumed, third), (random, again));
+        let mut random = Random::resume(random);
+        for value in [0.5, -1.0, 30.0, 1e30, f32::NAN] {
+            let row = [0.5, -1.0, 0.25, value];
+            let _ = detector.scale(&row, &mut random);
+            let _ = detector.offer(&row, &mut random);
+            let _ = detector.check(&row);
+            let _ = detector.exchange(&row);
+        }
+        let _ = detector.freeze_scaling();
+        let _ = detector.freeze_landmarks();
+        let _ = detector.write_state(random.state(), &mut again);
+    }
     let (mut rows, mut memory) = ([0.0; 3 * 4], Workspace::<f64, 3>::new());
     let kernel = Gaussian::new(0.5_f64).unwrap();
     let mut chain = StreamChain::new(kernel, 3, 4, &mut rows, memory.lend(), Acceptance::Barker).unwrap();
@@ -175,5 +198,8 @@ pub(crate) const STATES: [&[u8]; 2] = [
     include_bytes!("../../core/formats/regression.state"),
     include_bytes!("../../core/formats/regression-2.state"),
 ];
-pub(crate) const SAVED: [&[u8]; 2] =
-    [include_bytes!("../../core/formats/learner.state"), include_bytes!("../../core/formats/stream.state")];
+pub(crate) const SAVED: [&[u8]; 3] = [
+    include_bytes!("../../core/formats/learner.state"),
+    include_bytes!("../../core/formats/stream.state"),
+    include_bytes!("../../core/formats/detector.state"),
+];

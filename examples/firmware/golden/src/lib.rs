@@ -8,6 +8,7 @@
 //! | [`select`] | landmarks by the open-slot chain among rows in flash |
 //! | [`stream`] | landmarks of a stream that is not stored |
 //! | [`learn`] | ridge regression on a stream, one row at a time |
+//! | [`detector`] | a detector without a target, on windows of an accelerometer |
 //! | [`power`] | a learner that is saved to flash and loses its power in the middle of a save |
 //! | [`predict`] | predictions of a model in flash |
 //!
@@ -21,6 +22,7 @@
 
 pub mod algorithm_1;
 pub mod data;
+pub mod detector;
 pub mod learn;
 pub mod memory;
 mod outcome;

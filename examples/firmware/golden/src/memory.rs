@@ -9,3 +9,12 @@ pub const TABLE: [([usize; 2], [usize; 5]); 5] = [
     ([32, 8], [4_608, 8_960, 1_152, 11_136, 6_116]),
     ([64, 8], [17_408, 34_304, 2_304, 38_400, 20_068]),
 ];
+
+/// Landmarks and features, and the bytes in `f32` of a [`dpp_nystrom_core::Detector`] and of its state.
+pub const DETECTORS: [([usize; 2], [usize; 2]); 5] = [
+    ([8, 4], [1_344, 876]),
+    ([16, 4], [2_464, 1_272]),
+    ([16, 8], [3_280, 1_576]),
+    ([32, 8], [7_312, 3_784]),
+    ([64, 8], [21_520, 11_272]),
+];
