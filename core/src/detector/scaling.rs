@@ -151,6 +151,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Detector<C, D, K, 
     }
 
     /// Return the median of a feature and its deviation, which is 0 where the feature is constant.
+    #[inline(never)]
     fn measured(&self, column: usize) -> (T, T) {
         let count = if self.status.scaled as usize > SAMPLE { SAMPLE } else { self.status.scaled as usize };
         let rows = prefix(&self.sample, count);
@@ -168,6 +169,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Detector<C, D, K, 
 }
 
 /// Return the value of a column that this many others are below; 0 without rows.
+#[inline(never)]
 fn ranked<T: Scalar, const D: usize>(rows: &[[T; D]], column: usize, rank: usize) -> T {
     let values = || rows.iter().filter_map(|row| row.get(column).copied());
     let holds = |&value: &T| {

@@ -18,8 +18,8 @@ mod transport;
 pub use board::entry;
 pub use compare::{Failure, compare, finish, show};
 
-use dpp_nystrom_core::{Learner, bytes};
-use dpp_nystrom_golden::memory::TABLE;
+use dpp_nystrom_core::{Detector, Learner, bytes};
+use dpp_nystrom_golden::memory::{DETECTORS, TABLE};
 
 // What is promised is what the static takes, on these processors as on the desktop.
 const _: () = assert!(size_of::<Learner<16, 4>>() == bytes::<f32>(16, 4).learner);
@@ -35,4 +35,18 @@ const _: () = {
         assert!(need.learner == learner && need.state == state);
         i += 1;
     }
+};
+
+/// Check the table of detectors in the core's README on this processor.
+const _: () = {
+    const fn check<const C: usize, const D: usize>(at: usize) {
+        let ([c, d], [bytes, state]) = DETECTORS[at];
+        assert!(C == c && D == d);
+        assert!(size_of::<Detector<C, D>>() == bytes && Detector::<C, D>::STATE == state);
+    }
+    check::<8, 4>(0);
+    check::<16, 4>(1);
+    check::<16, 8>(2);
+    check::<32, 8>(3);
+    check::<64, 8>(4);
 };
