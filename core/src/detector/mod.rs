@@ -94,7 +94,8 @@ pub enum Verdict<T> {
 /// which the threshold has moved. `β` is what the threshold would have to rise by for a rate `e` times less.
 ///
 /// - A fault that lasts becomes usual, slowly: one that scores `h β` above the threshold alarms for at least
-///   `5 (h - 1) N` rows. It is then recalled by [`forget`](Self::forget) alone, or by as many rows.
+///   `5 (h - 1) N` rows. Afterwards the threshold falls again, by `β` in `16 N` rows, and
+///   [`forget`](Self::forget) learns it anew.
 /// - The first `16 N` rows should be usual. Each anomaly among them takes the place of one row in the tail:
 ///   of `a` the rate is `(16 - a)/16` of what was asked, and catches up.
 /// - Rows that follow one another closely are alike: alarms come in bursts then, and the rate of `16 N` rows
