@@ -80,6 +80,73 @@ fn pivots_follow_the_law_where_most_bounds_are_too_high() {
     assert!(fit.holds(), "{fit:?}");
 }
 
+/// Two rows of a large diagonal, of which the one has a small residual given the other, among orthonormal
+/// rows.
+struct Heavy;
+
+impl Heavy {
+    const OTHERS: usize = 300;
+    const DIAGONAL: f64 = 1_000.0;
+    const RESIDUAL: f64 = 20.0;
+
+    /// Return the probability that both are among `c` rows of pivoted Cholesky.
+    fn both(c: usize) -> f64 {
+        // The probability of each number of heavy rows; the others are orthonormal rows.
+        let mut law = [1.0, 0.0, 0.0];
+        for drawn in 0..c {
+            let mut next = [0.0; 3];
+            for (heavy, probability) in law.into_iter().enumerate().take(drawn + 1) {
+                let others = (Self::OTHERS + heavy - drawn) as f64;
+                let weight = [2.0 * Self::DIAGONAL, Self::RESIDUAL, 0.0][heavy];
+                next[heavy] += probability * others / (others + weight);
+                if heavy < 2 {
+                    next[heavy + 1] += probability * weight / (others + weight);
+                }
+            }
+            law = next;
+        }
+        law[2]
+    }
+}
+
+impl GroundSet<f64> for Heavy {
+    fn len(&self) -> usize {
+        Self::OTHERS + 2
+    }
+
+    fn entry(&self, i: usize, j: usize) -> f64 {
+        match (i, j) {
+            _ if i == j => {
+                if i < 2 {
+                    Self::DIAGONAL
+                } else {
+                    1.0
+                }
+            }
+            (0, 1) | (1, 0) => (Self::DIAGONAL * (Self::DIAGONAL - Self::RESIDUAL)).sqrt(),
+            _ => 0.0,
+        }
+    }
+}
+
+/// The second heavy row is drawn many times in a round, from a bound that is fifty times too high, and then
+/// from one that was lowered.
+#[test]
+fn rows_that_are_drawn_again_keep_the_law() {
+    for c in [20, 30] {
+        let both = (0..DRAWS).filter(|&seed| {
+            let rows = pivot(&Indexed(&Heavy), c, Pivots::Random(seed)).unwrap();
+            rows.contains(&0) && rows.contains(&1)
+        });
+        let (found, expected) = (both.count() as f64 / DRAWS as f64, Heavy::both(c));
+        let deviation = (expected * (1.0 - expected) / DRAWS as f64).sqrt();
+        println!(
+            "{c} rows: both in {found:.4} of the draws, expected {expected:.4}, deviation {deviation:.4}"
+        );
+        assert!((found - expected).abs() < 4.0 * deviation, "{found} {expected} {deviation}");
+    }
+}
+
 #[test]
 fn a_smaller_set_is_a_prefix_of_a_larger_one() {
     let rows: Vec<f64> = normal_points(3_000, 3, 5);

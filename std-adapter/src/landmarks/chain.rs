@@ -39,9 +39,16 @@ const PIVOTED_NUMBERS: usize = 1 << 22;
 /// does not change the stationary law, and reading all of 10⁸ rows takes longer than the chain.
 const SEEDED_ROWS: usize = 1 << 16;
 
-/// The maximum number of rows of which pivoted Cholesky keeps the features. Of more rows it keeps bounds of
-/// the residuals, and reads them where they are.
-pub(crate) const KEPT_ROWS: usize = 1 << 15;
+/// The maximum numbers of rows and of their values of which pivoted Cholesky keeps the features. Of more it
+/// keeps bounds of the residuals, and reads the rows where they are.
+const KEPT_ROWS: usize = 1 << 15;
+const KEPT_VALUES: usize = 1 << 20;
+
+/// Whether pivoted Cholesky keeps the features of so many rows. The number of landmarks does not count, so
+/// that a smaller set is a prefix of a larger one.
+pub(crate) fn keeps_features(rows: usize, width: usize) -> bool {
+    rows <= KEPT_ROWS && rows.saturating_mul(width) <= KEPT_VALUES
+}
 
 /// The number of steps in the paper.
 const PAPER_STEPS: u64 = 3_000;
@@ -265,6 +272,7 @@ fn first<T: Lane, G: InLanes<T>>(
 ) -> Result<(), Error> {
     let count = landmarks.ground().len();
     let cancelled = &|| observer.is_cancelled();
+    let is_kept = keeps_features(count, landmarks.ground().width());
     match start {
         Start::Uniform => start::uniform(landmarks, c, random).map_err(Error::landmarks),
         Start::KmeansPlusPlus => {
@@ -276,11 +284,11 @@ fn first<T: Lane, G: InLanes<T>>(
             let sample = index::sample(random, count, rows).into_vec();
             Ok(lanes.pivot(landmarks, c, Some(&sample), random, cancelled)?)
         }
-        Start::Pivoted { .. } if count > KEPT_ROWS => {
+        Start::Pivoted { .. } if !is_kept => {
             counted(observer, c, |go_on| Ok(lanes.pivot_by_bounds(landmarks, c, random, go_on)?))
         }
         Start::Pivoted { .. } => Ok(lanes.pivot(landmarks, c, None, random, cancelled)?),
-        Start::Greedy if count > KEPT_ROWS => {
+        Start::Greedy if !is_kept => {
             counted(observer, c, |go_on| Ok(lanes.pivot_greedily_by_bounds(landmarks, c, go_on)?))
         }
         Start::Greedy => Ok(lanes.pivot_greedily(landmarks, c, cancelled)?),

@@ -103,6 +103,8 @@ impl<T: Lane> Lanes<T> {
                 break;
             }
             let (residual, bound) = (rows.finite(at, row)?, bounds.values[row]);
+            let rounding = T::from_count(16 * (first + 1)) * T::EPSILON * ground.diagonal(row);
+            debug_assert!(residual <= bound + rounding, "row {row}: {residual:?} above its bound {bound:?}");
             // The residual given those accepted in this round is smaller still.
             if landmarks.contains(row) || !(uniform * bound < residual) {
                 continue;

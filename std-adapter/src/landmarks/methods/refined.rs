@@ -1,8 +1,8 @@
 //! Landmarks from randomly pivoted Cholesky, exchanged while the trace error decreases.
 //!
 //! The start pivots among a random sample of as many rows as fit in 32 MiB, or among all of more than 32,768
-//! rows, of which it keeps bounds alone. Exchanges draw from all rows and measure the error on up to a
-//! million of them.
+//! rows or 2²⁰ values, of which it keeps bounds alone. Exchanges draw from all rows and measure the error on
+//! up to a million of them.
 
 use crate::error::Error;
 use crate::landmarks::{
@@ -57,7 +57,7 @@ impl Refined {
     }
 
     /// Start from pivoted Cholesky on this many rows drawn at random. Default: as many as fit in 32 MiB, or
-    /// all of more than 32,768.
+    /// all of more than 32,768 rows or 2²⁰ values.
     pub fn pivot_rows(self, rows: impl Into<Option<usize>>) -> Self {
         Self { pivot_rows: rows.into(), ..self }
     }

@@ -3,15 +3,15 @@
 
 use crate::error::Error;
 use crate::landmarks::{
-    Selection, Selector, Start, Task, chain::KEPT_ROWS, chain::pivoted_rows, chain::select_rows,
+    Selection, Selector, Start, Task, chain::keeps_features, chain::pivoted_rows, chain::select_rows,
     procedure::InPlace, procedure::Procedure,
 };
 use dpp_nystrom_host::simd::InLanes;
 
 /// Select by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2022): each row drawn in proportion
-/// to its residual. `N c` kernel evaluations, `N (c + d)` numbers; of more than 32,768 rows as many
-/// evaluations as rows are drawn, c each, and N numbers (rejection sampling: Epperly, Tropp and Webber 2024).
-/// Works in place.
+/// to its residual. `N c` kernel evaluations, `N (c + d)` numbers; of more than 32,768 rows or 2²⁰ values as
+/// many evaluations as rows are drawn, c each, and N numbers (rejection sampling: Epperly, Tropp and Webber
+/// 2024). Works in place.
 ///
 /// ```
 /// use dpp_nystrom::selectors::RpCholesky;
@@ -32,8 +32,9 @@ impl RpCholesky {
     /// Pivot among `rows`; without it among as many as fit in 32 MiB, or among all if only bounds of them are
     /// kept: the start of refinement, which then draws from all rows.
     pub(crate) fn start_of(task: &Task<'_>, rows: Option<usize>) -> Self {
-        let fitting = pivoted_rows(task.c, task.gram.ground().width()).min(task.gram.len());
-        Self { rows: rows.or((task.gram.len() <= KEPT_ROWS).then_some(fitting)) }
+        let (len, width) = (task.gram.len(), task.gram.ground().width());
+        let fitting = pivoted_rows(task.c, width).min(len);
+        Self { rows: rows.or(keeps_features(len, width).then_some(fitting)) }
     }
 
     fn procedure(&self) -> Procedure {
