@@ -15,9 +15,10 @@ pub(crate) struct Dialect {
     /// What separates fields: , ; | tab or space, for any run of white space [default: detected]
     #[arg(long, value_parser = separator, value_name = "CHARACTER")]
     separator: Option<u8>,
-    /// The decimal point: . or ,
-    #[arg(long, value_parser = one_of(&POINTS), default_value = ".", action = ArgAction::Set)]
-    decimal: bool,
+    /// The decimal point: . or , [default: ., or , where numbers such as 2,5 prove it and none has a point;
+    /// that of the model]
+    #[arg(long, value_parser = one_of(&POINTS), action = ArgAction::Set)]
+    decimal: Option<bool>,
     /// Read rows of the form label index:value ..., as in files that end with .libsvm or .svm
     #[arg(long)]
     libsvm: bool,
@@ -108,8 +109,20 @@ pub(crate) struct ColumnArguments {
     words: Vec<String>,
     /// What to do with missing values of features: refuse them, leave out the row, or take the mean of the
     /// column (of words, the share of each), with indicator beside a feature that tells where they are
-    #[arg(long, value_parser = one_of(&MISSING), default_value = "error")]
-    missing: Missing,
+    /// [default: indicator; with --strict, and in convert, error]
+    #[arg(long, value_parser = one_of(&MISSING))]
+    missing: Option<Missing>,
+    /// Take no table as it is: gaps, dates in numbers, units, separators of thousands and columns of numbers
+    /// and words are refused, and no column is left out
+    #[arg(long)]
+    strict: bool,
+    /// Columns that are features even if they look like ids, are constant or have many words
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    keep: Vec<String>,
+    /// What comes first in dates such as 10/11/2014, where no date of the column tells: the day (dmy) or the
+    /// month (mdy)
+    #[arg(long, value_parser = one_of(&ORDERS))]
+    dates: Option<bool>,
     /// What stands for a missing value, beside an empty field. A model remembers it [default: of numbers ?,
     /// NA, N/A, #N/A, <NA>, NaN, null and None in any case, \\N, . and -; of words ?, NA, N/A, n/a, #N/A,
     /// <NA>, NaN, nan, NULL, null and \\N]
@@ -119,6 +132,8 @@ pub(crate) struct ColumnArguments {
     #[arg(long)]
     allow_loss: bool,
 }
+
+const ORDERS: [Choice<bool>; 2] = [("dmy", "", true), ("mdy", "", false)];
 
 const MISSING: [Choice<Missing>; 4] = [
     ("error", "", Missing::Error),
@@ -138,7 +153,17 @@ pub(crate) struct TableArguments {
 
 impl TableArguments {
     pub(crate) fn options(&self) -> Options {
-        let ColumnArguments { target, classes, columns, ignore, ids, group, weight, words, missing, .. } =
+        if self.columns.strict { self.strict_options() } else { self.options_as_it_is() }
+    }
+
+    /// Return the options of a table that is not taken as it is.
+    pub(crate) fn strict_options(&self) -> Options {
+        let missing = self.columns.missing.unwrap_or(Missing::Error);
+        Options { missing, as_it_is: false, ..self.options_as_it_is() }
+    }
+
+    fn options_as_it_is(&self) -> Options {
+        let ColumnArguments { target, classes, columns, ignore, ids, group, weight, words, .. } =
             self.columns.clone();
         let missing_values = self.columns.missing_values.clone().map(|mut markers| {
             markers.retain(|marker| !marker.is_empty());
@@ -154,7 +179,10 @@ impl TableArguments {
             group,
             weight,
             words,
-            missing,
+            missing: self.columns.missing.unwrap_or(Missing::Indicator),
+            as_it_is: true,
+            keep: self.columns.keep.clone(),
+            day_first: self.columns.dates,
             missing_values,
             allow_loss: self.columns.allow_loss,
             ..self.dialect.options()
@@ -164,7 +192,8 @@ impl TableArguments {
     /// Whether an option other than the target is given.
     pub(crate) fn is_given(&self) -> bool {
         let target = self.columns.target.clone();
-        self.columns.time || self.options() != Options { target, labels: Labels::Words, ..Options::default() }
+        let usual = Options { target, labels: Labels::Words, ..Options::default() };
+        self.columns.time || self.columns.strict || self.strict_options() != usual
     }
 
     /// Refuse weights: `what` counts each row once.
@@ -200,9 +229,9 @@ struct MatchColumns {
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     ids: Vec<String>,
     /// What to do with a word that the model was trained without: refuse it, or set all its column's features
-    /// to 0
-    #[arg(long, value_parser = one_of(&UNKNOWN), default_value = "error")]
-    unknown: Unknown,
+    /// to 0 [default: zero; of a model that fit --strict wrote, error]
+    #[arg(long, value_parser = one_of(&UNKNOWN))]
+    unknown: Option<Unknown>,
     /// Take the columns in their order, whatever their names
     #[arg(long)]
     by_position: bool,
@@ -211,8 +240,11 @@ struct MatchColumns {
 const UNKNOWN: [Choice<Unknown>; 2] = [("error", "", Unknown::Error), ("zero", "", Unknown::Zero)];
 
 impl MatchArguments {
-    pub(crate) fn options(&self) -> Options {
+    /// Return the options for a file that is read for a model.
+    pub(crate) fn options(&self, recipe: &Recipe) -> Options {
         let MatchColumns { ignore, ids, unknown, by_position } = self.columns.clone();
+        let usual = if recipe.as_it_is { Unknown::Zero } else { Unknown::Error };
+        let unknown = unknown.unwrap_or(usual);
         Options { ignore, ids, unknown, by_position, ..self.dialect.options() }
     }
 }
@@ -263,6 +295,10 @@ pub(crate) fn tell(remarks: &Remarks, recipe: &Recipe) {
     if *unknown > 0 {
         let words = counted(*unknown, "word is", "words are");
         note(&format!("{words} unknown to the model: the features of their columns are 0"));
+    }
+    if remarks.unknown_classes > 0 {
+        let rows = counted(remarks.unknown_classes, "row has", "rows have");
+        note(&format!("{rows} a class that is unknown to the model, and no part in the errors"));
     }
     if *comments > 0 {
         let lines = counted(*comments, "line after the first begins", "lines after the first begin");

@@ -150,7 +150,8 @@ fn advice(error: &LibraryError) -> Option<String> {
         "Point" => "(--decimal)",
         "NumbersAsWords" => "(--missing, --ignore, --words, --classes)",
         "TwoRoles" => "(--target, --ids, --group, --weight)",
-        "Commas" => "(--decimal , or --words, --classes, --ignore)",
+        "Commas" => "(--decimal , or --words, --classes, --ignore; without --strict also --decimal .)",
+        "DateOrder" => "(--dates dmy or --dates mdy; --words, --ignore)",
         "NotFiniteValue" | "NotFiniteEntry" if !subject.eq_ignore_ascii_case("nan") => "(--ignore)",
         "Missing" | "NotFiniteValue" | "NotFiniteEntry" => {
             "(fit --missing drop, mean or indicator; --ignore)"

@@ -170,8 +170,9 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     // Measure before writing, so that unreadable rows leave no output file.
     let (rows, further) = match &arguments.data {
         Some(path) => {
+            let recipe = model.recipe();
             let Reading { table, further, remarks, recipe, .. } =
-                arguments.columns.options().read_for(&model.recipe(), path)?;
+                arguments.columns.options(&recipe).read_for(&recipe, path)?;
             tell(&remarks, &recipe);
             (table, further)
         }

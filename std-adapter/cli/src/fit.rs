@@ -9,6 +9,7 @@ use crate::measured::TestReport;
 use crate::output::{keep_apart, keep_inputs, note, print_report, short};
 use crate::report;
 use crate::source::{self, PlanReport};
+use crate::taken::TakenReport;
 use crate::tolerance::ToleranceArguments;
 use crate::weak::{Dropped, drop_weak, least};
 use clap::Args;
@@ -291,6 +292,7 @@ fn report_of<'a>(
         rows: fitted.model.trained_rows,
         weight: fitted.model.weight(),
         dim: fitted.model.feature_names.len(),
+        taken: TakenReport::of(&fitted.model.recipe()),
         test: TestReport::of(&fitted.model),
         not_tested: outcome.untested,
         importances: fitted.model.importances.as_ref().map(|measured| &measured.columns[..]),

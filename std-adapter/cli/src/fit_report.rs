@@ -6,6 +6,7 @@ use crate::held_out::{ByTarget, HeldOut};
 use crate::measured::{TestReport, most_important};
 use crate::output::{Column, listed, plain_line, row, short, short_or_dash, shown, shown_if_any, table};
 use crate::source::PlanReport;
+use crate::taken::{self, TakenReport};
 use crate::tolerance::Curve;
 use crate::weak::Dropped;
 use dpp_nystrom::kernel::{KernelKind, Metric};
@@ -49,6 +50,9 @@ pub(crate) struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) weight: Option<&'a str>,
     pub(crate) dim: usize,
+    /// What became of columns that were not read as they stand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) taken: Vec<TakenReport>,
     /// On rows that no choice has seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) test: Option<TestReport>,
@@ -262,6 +266,7 @@ impl Report<'_> {
             rows.push(row("kernel", model.kernel.kind.to_string()));
         }
         rows.extend(self.lines());
+        rows.extend(taken::groups(&model.recipe()));
         rows.extend(
             self.dropped.as_ref().and_then(Dropped::left_out).map(|columns| row("left out", columns)),
         );

@@ -244,7 +244,8 @@ pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
     if Store::is_store(&arguments.data) {
         return Err(refused("learn takes no row stores; give the table that it was made of"));
     }
-    let reading = arguments.columns.options().read_for(&model.recipe(), &arguments.data)?;
+    let recipe = model.recipe();
+    let reading = arguments.columns.options(&recipe).read_for(&recipe, &arguments.data)?;
     tell(&reading.remarks, &reading.recipe);
     let key = arguments.key.as_deref().map(key_in).transpose()?;
     if reading.table.target.is_none() {

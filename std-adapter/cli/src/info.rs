@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::export::name_of_numbers;
 use crate::measured::{TestReport, ranked};
 use crate::output::{aligned, keep_inputs, listed, plain_line, print_report, row, short, short_or_dash};
+use crate::taken::{self, TakenReport};
 use clap::Args;
 use dpp_nystrom::data::table::Missing;
 use dpp_nystrom::kernel::KernelKind;
@@ -82,6 +83,11 @@ struct Report<'a> {
     /// What stands for a gap, if not what usually does.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing_values: Option<Vec<String>>,
+    /// What became of columns that were not read as they stand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    taken: Vec<TakenReport>,
+    #[serde(skip)]
+    taken_groups: Vec<Vec<String>>,
     train_nrmse: f64,
     /// The integers in which it is exported, if they were chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,6 +154,8 @@ fn report(model: &Model) -> Report<'_> {
         weight: model.weight(),
         missing: Some(model.recipe().missing).filter(|missing| *missing != Missing::Error),
         missing_values: model.recipe().missing_values,
+        taken: TakenReport::of(&model.recipe()),
+        taken_groups: taken::groups(&model.recipe()),
         train_nrmse: model.train_nrmse,
         export_numbers: model.quantise.map(|bits| name_of_numbers(Some(bits))),
         predict_bytes: bytes.predict,
@@ -201,6 +209,7 @@ fn text(report: &Report<'_>) -> String {
     if let Some(markers) = &report.missing_values {
         rows.push(row("markers of missing values", format!("empty fields, {}", markers.join(", "))));
     }
+    rows.extend(report.taken_groups.iter().cloned());
     if let Some(map) = &report.map {
         rows.insert(4, row("map", format!("{} x {}", map.len(), report.features.len())));
     }

@@ -28,6 +28,7 @@ mod predict;
 mod report;
 mod select;
 mod source;
+mod taken;
 mod threads;
 mod tolerance;
 mod transform;

@@ -285,7 +285,7 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
                 take(block, &[], &[], &[])
             })?;
         } else {
-            let options = Options { partly_labelled: true, ..arguments.columns.options() };
+            let options = Options { partly_labelled: true, ..arguments.columns.options(&recipe) };
             options.read_blocks_for(&recipe, &arguments.data, |block| {
                 remarks.add(block.remarks);
                 take(block.table, &block.further, &block.id_names, &block.ids)
@@ -311,9 +311,11 @@ fn classes_of(store: &Store, model: &Model) -> Vec<usize> {
 fn run_device(arguments: &Predict) -> Result<(), Error> {
     let model = DeviceModel::read(&arguments.model)?;
     let names: Vec<String> = (0..model.features()?).map(|feature| format!("x{feature}")).collect();
-    let options = Options { by_position: true, partly_labelled: true, ..arguments.columns.options() };
+    let recipe = Recipe::of_names(&names, None);
+    let own = arguments.columns.options(&recipe);
+    let options = Options { by_position: true, partly_labelled: true, ..own };
     let Reading { table: rows, id_names, ids, remarks, recipe, .. } =
-        options.read_for(&Recipe::of_names(&names, None), &arguments.data)?;
+        options.read_for(&recipe, &arguments.data)?;
     note("exported bytes hold no names of features: the first columns are taken in their order");
     tell(&remarks, &recipe);
     let assessed = model.assess(&rows)?;

@@ -4,6 +4,7 @@ use crate::arguments::{KernelArguments, Source};
 use crate::columns::{self, tell_words};
 use crate::error::Error;
 use crate::output::note;
+use crate::taken;
 use dpp_nystrom::data::table::{Options, Reading, Table, Target};
 use dpp_nystrom::kernel::{KernelParams, KernelSpec};
 use dpp_nystrom::landmarks::{PlannedSelection, Refinement};
@@ -66,7 +67,8 @@ pub(crate) fn with_quality(source: &Source, column: &str) -> Result<(Prepared, V
     let mut quality = vec![0.0; reading.ids.len() + dropped.len()];
     let kept = (0..quality.len()).filter(|row| !dropped.contains(row)).zip(&reading.ids);
     for (row, found) in kept.collect::<Vec<_>>() {
-        let decimal = if options.decimal_comma { found.replace(',', ".") } else { found.clone() };
+        let decimal =
+            if options.decimal_comma == Some(true) { found.replace(',', ".") } else { found.clone() };
         quality[row] = match decimal.trim().parse() {
             Ok(number) if number >= 0.0 && f64::is_finite(number) => number,
             _ => {
@@ -168,6 +170,7 @@ fn read_by(source: &Source, options: &Options) -> Result<Reading, Error> {
     tell_target(&source.table.columns.target, reading.table.target_name.as_deref());
     tell_words(&reading.recipe, reading.table.rows());
     columns::tell(&reading.remarks, &reading.recipe);
+    taken::groups(&reading.recipe).iter().for_each(|group| note(&group.join(": ")));
     if let Some(column) = &reading.recipe.weight {
         note(&format!("rows are weighted by column {column:?}: errors are means over these weights"));
     }

@@ -135,7 +135,7 @@ fn text(arguments: &Transform, model: &Model, map: &Nystroem) -> Result<(), Erro
             store.has_features(&model.feature_names)?;
             store.read_blocks(|block| take(&block, &[], &[]))?;
         } else {
-            let options = Options { partly_labelled: true, ..arguments.columns.options() };
+            let options = Options { partly_labelled: true, ..arguments.columns.options(&recipe) };
             options.read_blocks_for(&recipe, &arguments.data, |block| {
                 remarks.add(block.remarks);
                 take(&block.table, &block.id_names, &block.ids)
@@ -157,7 +157,7 @@ fn array(arguments: &Transform, model: &Model, map: &Nystroem, path: &Path) -> R
         store.verify()?;
         store.table_of(&(0..store.len()).collect::<Vec<_>>())?.features
     } else {
-        let options = Options { partly_labelled: true, ..arguments.columns.options() };
+        let options = Options { partly_labelled: true, ..arguments.columns.options(&recipe) };
         let Reading { table, remarks, .. } = options.read_for(&recipe, &arguments.data)?;
         tell(&remarks, &recipe);
         table.features

@@ -222,10 +222,26 @@ pub(crate) enum TableProblem {
     NotANumber(String),
     /// A number with commas at the beginning of a column.
     #[error(
-        "{0:?} is a number with a comma: say that the comma is the decimal point, remove it if it separates thousands, or \
-         say that the column holds words"
+        "{0:?} is a number with a comma: say whether the comma is the decimal point or the point is, remove it if it separates thousands, \
+         or say that the column holds words"
     )]
     Commas(String),
+    /// A field that is not written as the others of its column.
+    #[error(
+        "{0:?} is not written as the column's values were in training, with their unit, or as a date; write it so, or leave it empty"
+    )]
+    Unread(String),
+    /// Dates of which the day or the month may come first.
+    #[error(
+        "the dates of the column {column:?}, such as {example:?}, may begin with the day or with the month; say which it is, or that the \
+         column holds words"
+    )]
+    DateOrder {
+        /// The column.
+        column: String,
+        /// One of them.
+        example: Box<str>,
+    },
     /// A number with a point where the comma is the decimal point.
     #[error(
         "{0:?} has a point, and the comma is the decimal point: remove points that separate thousands, or do not say that numbers have \
@@ -411,6 +427,7 @@ impl TableProblem {
             | Self::TooManyClasses { column, .. }
             | Self::EmptyColumn(column)
             | Self::NumbersAsWords { column, .. }
+            | Self::DateOrder { column, .. }
             | Self::DuplicateColumn { name: column, .. }
             | Self::UnknownTarget { name: column, .. }
             | Self::NominalTarget(column)
@@ -432,6 +449,7 @@ impl TableProblem {
             | Self::NotANumber(text)
             | Self::Commas(text)
             | Self::Point(text)
+            | Self::Unread(text)
             | Self::LabelBreak(text)
             | Self::Missing(text)
             | Self::NotFiniteValue(text)

@@ -19,11 +19,15 @@
 //! in which the model is exported; section 8, optional, are the inverse length-scales; section 9, optional,
 //! are the [`Importances`](crate::model::Importances); section 10, optional, is the
 //! [`TestError`](crate::model::TestError); section 11, mandatory, are the markers of missing values of the
-//! recipe, if they are not the usual ones. A model without sections is written as version 1.
+//! recipe, if they are not the usual ones; section 12, mandatory, is how columns are written, if not as plain
+//! numbers and words: the decimal comma, the separator of fields, and the forms of features and of targets;
+//! section 13, optional, says that the table was taken as it is, and what became of its columns. A model
+//! without sections is written as version 1.
 //!
 //! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files
 //! are refused. A model is written under a temporary name in the same folder and renamed once it is complete.
 
+use crate::data::table::{form::Form, recipe::Recipe};
 use crate::error::{
     Cause, Error,
     model::ModelProblem,
@@ -72,6 +76,48 @@ const TEST_ERROR: u32 = 10;
 
 /// The tag of the section of the markers of missing values.
 const MARKERS: u32 = 11;
+
+/// The tag of the section of how columns are written.
+const FORMS: u32 = 12;
+
+/// The tag of the section of what became of the columns of a table that was taken as it is.
+const TAKEN: u32 = 13;
+
+/// How the columns of a recipe are written.
+#[derive(Serialize, Deserialize)]
+struct Forms {
+    decimal_comma: bool,
+    separator: Option<u8>,
+    /// The place of each column that is not plain.
+    columns: Vec<(u64, Form)>,
+    targets: Vec<Form>,
+}
+
+impl Forms {
+    fn of(recipe: &Recipe) -> Option<Self> {
+        let columns = recipe.columns.iter().enumerate();
+        let columns = columns.filter(|(_, column)| column.form != Form::Plain);
+        let forms = Self {
+            decimal_comma: recipe.decimal_comma,
+            separator: recipe.separator,
+            columns: columns.map(|(at, column)| (at as u64, column.form.clone())).collect(),
+            targets: recipe.target_forms.clone(),
+        };
+        let is_plain = forms.columns.is_empty() && forms.targets.is_empty();
+        (!is_plain || forms.decimal_comma || forms.separator.is_some()).then_some(forms)
+    }
+
+    fn put(self, recipe: &mut Recipe) -> Result<(), ModelProblem> {
+        recipe.decimal_comma = self.decimal_comma;
+        recipe.separator = self.separator;
+        recipe.target_forms = self.targets;
+        for (at, form) in self.columns {
+            let column = usize::try_from(at).ok().and_then(|at| recipe.columns.get_mut(at));
+            column.ok_or(ModelProblem::Malformed)?.form = form;
+        }
+        Ok(())
+    }
+}
 
 /// An addition to the model that a later version may write.
 #[derive(Serialize, Deserialize)]
@@ -162,6 +208,7 @@ impl Model {
         let mut content = postcard::to_allocvec(self).map_err(io::Error::other)?;
         let outputs = (!self.further.is_empty()).then_some((&self.further, &self.classifier));
         let recipe = self.recipe.as_ref().filter(|recipe| !recipe.is_plain());
+        let taken = recipe.filter(|recipe| recipe.as_it_is).map(|recipe| &recipe.taken);
         let sections = [
             Section::of(CONFIDENCE, false, self.confidence.as_ref()),
             Section::of(MAP, true, self.scaler.map.as_ref()),
@@ -173,6 +220,8 @@ impl Model {
             Section::of(RECIPE, false, recipe),
             Section::of(WEIGHT, false, recipe.and_then(|recipe| recipe.weight.as_ref())),
             Section::of(MARKERS, true, recipe.and_then(|recipe| recipe.missing_values.as_ref())),
+            Section::of(FORMS, true, recipe.and_then(Forms::of).as_ref()),
+            Section::of(TAKEN, false, taken),
         ];
         let sections: Vec<Section> =
             sections.into_iter().filter_map(Result::transpose).collect::<io::Result<_>>()?;
@@ -221,6 +270,12 @@ impl Model {
                 OUTPUTS => (model.further, model.classifier) = section.content()?,
                 WEIGHT => model.recipe.get_or_insert_default().weight = Some(section.content()?),
                 MARKERS => model.recipe.get_or_insert_default().missing_values = Some(section.content()?),
+                // After the recipe.
+                FORMS => section.content::<Forms>()?.put(model.recipe.get_or_insert_default())?,
+                TAKEN => {
+                    let recipe = model.recipe.get_or_insert_default();
+                    (recipe.as_it_is, recipe.taken) = (true, section.content()?);
+                }
                 tag if section.mandatory => return Err(ModelProblem::Section(tag)),
                 _ => {}
             }
@@ -231,7 +286,8 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
-    use super::{FRAME, Section};
+    use super::{FRAME, Forms, Section};
+    use crate::data::table::{Form, How, Part, Taken};
     use crate::data::table::{options::Missing, recipe::Column, recipe::Recipe};
     use crate::data::{columns::Classes, columns::TargetColumn, map::Map, scaler::Scaler};
     use crate::error::{Cause, Error, model::ModelProblem};
@@ -240,9 +296,8 @@ mod tests {
     use crate::model::trained::{AnyCoefficients, Coefficients, Model, Output};
     use crate::model::{Classifier, Confidence, Estimate, Importance, Importances, TestError, bits::Bits};
 
-    #[test]
-    fn unknown_sections_are_skipped_if_optional_and_refused_if_mandatory() {
-        let model = Model {
+    fn model() -> Model {
+        Model {
             feature_names: vec!["x".into()],
             target_name: "y".into(),
             scaler: Scaler { means: vec![0.0], deviations: vec![1.0], map: None },
@@ -263,7 +318,71 @@ mod tests {
             quantise: None,
             further: Vec::new(),
             classifier: None,
+        }
+    }
+
+    #[test]
+    fn how_columns_are_written_is_kept_and_checked() {
+        let with = |forms: Forms| {
+            let columns = vec![Column::number("x"), Column::number("d")];
+            let mut recipe = Recipe { named: true, columns, as_it_is: true, ..Recipe::default() };
+            recipe.taken = vec![Taken { column: "id".into(), how: How::Steps }];
+            let names = vec!["x".into(), "d year".into(), "d days".into()];
+            let scaler = Scaler { means: vec![0.0; 3], deviations: vec![1.0; 3], map: None };
+            let landmarks = vec![0.5, 2014.0, 16_000.0];
+            let coefficients = AnyCoefficients::F64(Coefficients { landmarks, weights: vec![1.0] });
+            forms.put(&mut recipe).map(|()| Model {
+                feature_names: names,
+                scaler,
+                coefficients,
+                recipe: Some(recipe),
+                ..model()
+            })
         };
+        let date = |parts| Form::Date { day_first: Some(true), parts };
+        let dates = |parts| vec![(1, date(parts))];
+        let forms = |columns, targets| Forms { decimal_comma: true, separator: Some(b';'), columns, targets };
+        let amount = Form::Amount { unit: Some('$'), thousands: true };
+        let both = vec![Part::Year, Part::Days];
+        let kept = with(forms(dates(both.clone()), vec![amount.clone()])).unwrap();
+        let bytes = kept.to_bytes().unwrap();
+        assert_eq!(Model::from_bytes(&bytes).unwrap(), kept);
+        let recipe = kept.recipe();
+        assert_eq!((recipe.decimal_comma, recipe.separator, recipe.as_it_is), (true, Some(b';'), true));
+        assert_eq!(recipe.columns[1].form, date(both.clone()));
+        assert_eq!((recipe.target_forms.len(), recipe.taken.len()), (1, 1));
+        // The form of a column that is not there, twice a part or none, and a target that is a date.
+        assert!(with(forms(vec![(2, amount.clone())], Vec::new())).is_err());
+        assert!(with(forms(vec![(u64::MAX, amount)], Vec::new())).is_err());
+        for wrong in [
+            forms(dates(vec![Part::Days, Part::Days]), Vec::new()),
+            forms(dates(Vec::new()), Vec::new()),
+            forms(dates(both.clone()), vec![date(both)]),
+        ] {
+            let bytes = with(wrong).unwrap().to_bytes().unwrap();
+            assert_eq!(Model::from_bytes(&bytes).unwrap_err().name(), "ModelMalformed");
+        }
+        // Whatever is changed, a model is refused or is one.
+        let (mut loaded, header) = (0, 24);
+        let framed = |content: &[u8]| {
+            let mut bytes = Vec::new();
+            Frame { version: 2, ..FRAME }.write(&mut bytes, content).unwrap();
+            Model::from_bytes(&bytes)
+        };
+        for at in header..bytes.len() {
+            let mut content = bytes[header..].to_vec();
+            content[at - header] ^= 0x55;
+            match framed(&content) {
+                Ok(_) => loaded += 1,
+                Err(error) => assert!(error.name().starts_with("Model"), "{}", error.name()),
+            }
+        }
+        assert!(loaded > 0);
+    }
+
+    #[test]
+    fn unknown_sections_are_skipped_if_optional_and_refused_if_mandatory() {
+        let model = model();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m");
         let written = |mandatory| {

@@ -34,7 +34,7 @@ fn options(input: &mut Input<'_>) -> Options {
     options.header = [None, Some(true), Some(false)][input.below(3)];
     options.separator =
         [None, Some(b';'), Some(b'\t'), Some(b' '), Some(b','), Some(input.byte())][input.below(6)];
-    options.decimal_comma = input.flag();
+    options.decimal_comma = input.flag().then_some(true);
     options.by_position = input.flag();
     for list in [&mut options.columns, &mut options.ignore, &mut options.ids, &mut options.words] {
         if input.below(4) == 0 {

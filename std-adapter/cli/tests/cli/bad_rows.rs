@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 #[track_caller]
 fn refused_by_all(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
     let folder = Folder::with("good.csv", Sample::new(30, 2).csv());
-    folder.run("fit --metric one good.csv --landmarks 3 --model m").good();
+    folder.run("fit --metric one good.csv --strict --landmarks 3 --model m").good();
     folder.write(name, content);
     for command in [
-        format!("select {name} --landmarks 2"),
-        format!("fit --metric one {name} --landmarks 2 --model new"),
-        format!("evaluate {name} --methods kdpp --landmarks 2"),
+        format!("select {name} --strict --landmarks 2"),
+        format!("fit --metric one {name} --strict --landmarks 2 --model new"),
+        format!("evaluate {name} --strict --methods kdpp --landmarks 2"),
         format!("predict m {name} --out p.csv {}", if name.ends_with(".npy") { "--by-position" } else { "" }),
     ] {
         folder.run(&command).refused(&[&[name], parts].concat());

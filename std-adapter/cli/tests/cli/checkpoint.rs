@@ -132,7 +132,7 @@ enum Under {
 /// All options of `fit`: which, the words of both fits besides, and the words that change it. A word that is
 /// there already is replaced with its value; `-word` is taken away.
 #[cfg(target_os = "linux")]
-const OPTIONS: [(&str, &str, &str, Under); 50] = {
+const OPTIONS: [(&str, &str, &str, Under); 53] = {
     use Under::{Anew, Misused, Refused, Resumes};
     const ROWS: Under = Refused("what differs: rows or targets");
     const PLACES: Under = Refused("what differs: landmarks");
@@ -185,6 +185,9 @@ const OPTIONS: [(&str, &str, &str, Under); 50] = {
         ("--missing", "", "--missing drop", ROWS),
         ("--missing-values", "--ignore w,k", "--missing-values 4", ROWS),
         ("--allow-loss", "", "--allow-loss", Resumes),
+        ("--strict", "", "--strict", Resumes),
+        ("--keep", "t.csv -ignore --dates dmy --landmarks 9", "--keep id", ROWS),
+        ("--dates", "t.csv -ignore --dates dmy --landmarks 9", "--dates mdy", ROWS),
         ("--header", "h.csv -ignore --landmarks 9", "--header yes", ROWS),
         ("--separator", "p.csv -ignore --header no --separator ; --landmarks 5", "--separator ,", ROWS),
         ("--decimal", "d.csv -ignore --decimal ,", "--decimal .", Refused("is a number with a comma")),
@@ -234,6 +237,14 @@ fn every_option_of_fit_changes_the_key_or_decides_nothing() {
     folder.write("p.csv", of(|row| format!("u{},v;{},w;{}\n", row % 3, row % 4, row * row % 10)));
     folder.write("d.csv", of(|row| format!("{},5;{};{}\n", row * row % 43, row % 11, row * row % 10)));
     folder.write("l.csv", of(|row| format!("{} 1:{} 2:{}\n", row % 10, row * row % 13, 1 + row % 7)));
+    folder.write(
+        "t.csv",
+        of(|row| format!("{row},{}/{}/2014,{}\n", 1 + row % 12, 1 + row % 11, row * row % 10)).replacen(
+            "0,",
+            "id,d,y\n0,",
+            1,
+        ),
+    );
     folder.write("places.csv", of(|row| if row % 6 == 0 { format!("{row}\n") } else { String::new() }));
 
     let listed = folder.run("fit --help").good().out;

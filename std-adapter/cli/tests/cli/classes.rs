@@ -262,9 +262,10 @@ fn what_takes_one_number_refuses_classes_and_several_targets() {
     refused("predict m.bin words.csv", &["m.bin: bytes of a model with several", "predict with the model"]);
     refused("learn m.dpp words.csv --out s", &["learning on devices", one]);
     classes.write("other.csv", |_| "new".to_owned());
-    refused("predict m.dpp other.csv", &["line 2", "\"new\"", "--unknown zero"]);
-    let told = folder.run("predict m.dpp other.csv --unknown zero --out o.csv").good().err;
+    refused("predict m.dpp other.csv --unknown error", &["line 2", "\"new\"", "--unknown zero"]);
+    let told = folder.run("predict m.dpp other.csv --out o.csv").good().err;
     assert!(!told.contains("accuracy"), "{told}");
+    assert!(told.contains("120 rows have a class that is unknown to the model"), "{told}");
 }
 
 /// Windows of a few sensors, all but alike within a group: only without the groups of a row is an error what

@@ -17,7 +17,7 @@ fn folder() -> (Folder, Vec<u8>) {
     let folder = Folder::with("a.csv", Sample::new(30, 2).csv());
     folder.run("fit --metric one a.csv --landmarks 3 --model m").good();
     let model = Model::load(folder.path("m")).unwrap();
-    Model { test_error: None, importances: None, ..model }.save(folder.path("m")).unwrap();
+    Model { test_error: None, importances: None, recipe: None, ..model }.save(folder.path("m")).unwrap();
     let bytes = folder.bytes("m");
     (folder, bytes)
 }

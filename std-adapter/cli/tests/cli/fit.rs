@@ -221,6 +221,7 @@ fn info_describes_a_model() {
         "precision",
         "trained_on",
         "trained_rows",
+        "missing",
         "test",
         "importances",
         "importance_rows",

@@ -43,6 +43,7 @@ mod select;
 mod store;
 mod stored_rows;
 mod tables;
+mod taken;
 mod threads;
 mod tolerance;
 mod transform;

@@ -184,6 +184,10 @@ fn rows_of_another_shape_are_refused() {
     ]);
     predict(&folder, "narrow.csv", narrow.features_csv())
         .refused(&["the model's features \"c\" are not in the file"]);
+    // A gap is filled, and told, unless the model is strict.
+    let filled = predict(&folder, "nan.csv", "a,b,c\n1,2,3\n1,nan,3\n").good();
+    assert!(filled.err.contains("1 gap was filled with means"), "{}", filled.err);
+    folder.run("fit --metric one a.csv --strict --landmarks 8 --model m").good();
     predict(&folder, "nan.csv", "a,b,c\n1,2,3\n1,nan,3\n")
         .refused(&["nan.csv, line 3, column 2 (\"b\"): the value is missing (\"nan\")"]);
     predict(&folder, "none.csv", "a,b,c\n").refused(&["none.csv: there are no rows after the header"]);

@@ -350,7 +350,7 @@ fn options(arguments: &str) -> Options {
             "--target" => options.target = value.parse().unwrap(),
             "--header" => options.header = Some(value == "yes"),
             "--separator" => options.separator = Some(value.as_bytes()[0]),
-            "--decimal" => options.decimal_comma = true,
+            "--decimal" => options.decimal_comma = Some(true),
             "--libsvm" => options.libsvm = true,
             "--allow-loss" => options.allow_loss = true,
             "--missing-values" => options.missing_values = Some(list(value)),
@@ -431,7 +431,7 @@ fn files_that_are_refused_name_the_option_that_reads_them() {
         println!("{what}");
         folder.write(name, bytes);
         folder
-            .run(&format!("select {name} --landmarks 1 --sigma 1 {arguments}"))
+            .run(&format!("select {name} --strict --landmarks 1 --sigma 1 {arguments}"))
             .refused(&[&[name], parts].concat());
         folder.run(&format!("convert {name} --out a.rows {arguments}")).refused(&[&[name], parts].concat());
     }
@@ -444,7 +444,7 @@ fn what_is_meant_to_be_words_may_look_like_numbers() {
     // Numbers with a sign are told, and mixed words are words.
     let rows: String = (0..40).map(|i| format!("${i}.5,k{},{}\n", i % 3, i * i % 7)).collect();
     folder.write("b.csv", format!("a,b,y\n{rows}"));
-    let run = folder.run("select b.csv --landmarks 2 --sigma 1").good();
+    let run = folder.run("select b.csv --strict --landmarks 2 --sigma 1").good();
     assert!(run.err.contains("the column \"a\" has 40 different words in 40 rows"), "{}", run.err);
     assert!(!run.err.contains("the column \"b\""), "{}", run.err);
 }
@@ -526,7 +526,7 @@ fn everyday() -> String {
 fn a_model_remembers_its_columns() {
     let folder = Folder::with("a.csv", everyday());
     let fit = folder
-        .run("fit --metric one a.csv --landmarks 20 --ignore 0 --ids id --missing indicator --model m")
+        .run("fit --metric one a.csv --strict --landmarks 20 --ignore 0 --ids id --missing indicator --model m")
         .good();
     assert!(
         fit.err.contains("11 gaps were filled with means") && fit.err.contains("\"tree\" (3 levels)"),
@@ -587,7 +587,9 @@ fn a_model_remembers_its_columns() {
     let plain = "--landmarks 20 --method uniform --sigma 2 --ridge 1e-3";
     folder.run(&format!("fit --metric one a.rows {plain} --model s")).good();
     folder
-        .run(&format!("fit --metric one a.csv {plain} --ignore 0 --ids id --missing indicator --model u"))
+        .run(&format!(
+            "fit --metric one a.csv --strict {plain} --ignore 0 --ids id --missing indicator --model u"
+        ))
         .good();
     let run = folder.run("predict u a.csv").good();
     folder
@@ -641,7 +643,7 @@ fn rows_with_gaps_are_left_out_and_counted() {
     assert_eq!(run.out.lines().count(), 110);
     assert!(run.err.contains("11 rows have gaps and were left out"), "{}", run.err);
     // A model that was trained without gaps refuses them.
-    folder.run("fit --metric one a.csv --landmarks 20 --ignore 0,a --ids id --model n").good();
+    folder.run("fit --metric one a.csv --strict --landmarks 20 --ignore 0,a --ids id --model n").good();
     folder.write("b.csv", everyday().replace(",elm,", ",,"));
     folder
         .run("predict n b.csv")
@@ -721,7 +723,8 @@ fn a_model_remembers_its_markers() {
     });
     let folder = Folder::with("a.csv", "a,tree,y\n".to_owned() + &rows.collect::<String>());
     let options = "--missing mean --missing-values=-999,??";
-    let fit = folder.run(&format!("fit --metric one a.csv --landmarks 8 {options} --model m")).good();
+    let fit =
+        folder.run(&format!("fit --metric one a.csv --strict --landmarks 8 {options} --model m")).good();
     assert!(fit.err.contains("10 gaps were filled"), "{}", fit.err);
     folder.run(&format!("convert a.csv {options} --out a.rows")).good();
     folder.run("fit --metric one a.rows --landmarks 8 --model s").good();
@@ -791,7 +794,7 @@ fn row_numbers_are_named() {
         "select a.csv --landmarks 5",
     ] {
         let warned = "warning: the first column \"x0\" counts the rows and is a feature; leave it out with --ignore x0";
-        let run = folder.run(&format!("{command} --missing mean --ignore id")).good();
+        let run = folder.run(&format!("{command} --strict --missing mean --ignore id")).good();
         assert!(run.err.contains(warned), "{}", run.err);
         let run = folder.run(&format!("{command} --missing mean --ignore id,x0")).good();
         assert!(!run.err.contains("counts the rows"), "{}", run.err);

@@ -1,5 +1,7 @@
 //! The role of each column of a file.
 
+use crate::data::table::fate::{Fate, Settled};
+use crate::data::table::form::Form;
 use crate::data::table::options::{Labels, Limits, Options};
 use crate::data::table::recipe::{self, Recipe, position};
 use crate::data::table::target::Target;
@@ -39,8 +41,10 @@ pub(crate) struct Columns {
 /// What a caller requests from a file.
 #[derive(Clone, Copy)]
 pub(crate) enum Want<'a> {
-    /// The columns that the options choose; their recipe is learned.
-    Learn,
+    /// What the columns hold that the options choose, and no rows; of these columns numbers are words.
+    Survey(&'a [usize]),
+    /// The columns that the options choose; their recipe is learned, with what was settled of them.
+    Learn(Option<&'a Settled>),
     /// The columns of a recipe, and a target of every row if `target` is set.
     Apply { recipe: &'a Recipe, target: bool },
 }
@@ -110,6 +114,17 @@ pub(crate) struct Plan {
     pub(crate) target_optional: bool,
     /// Whether the first column is the first feature, and may be row numbers by its name.
     pub(crate) suspect: bool,
+    /// Whether the first column has no name in a header that names others.
+    pub(crate) unnamed_first: bool,
+    /// How the fields of each column are written.
+    pub(crate) forms: Vec<Form>,
+    pub(crate) decimal_comma: bool,
+    /// The columns that are features whatever they look like.
+    pub(crate) kept: Vec<usize>,
+    /// The features that have some of their words as levels.
+    pub(crate) partial: Vec<usize>,
+    /// The columns of which numbers are seen as words, if columns are surveyed.
+    pub(crate) survey: Option<Vec<usize>>,
 }
 
 impl Column {
@@ -226,6 +241,20 @@ impl Matched<'_> {
 /// Names that programs give to a column of row numbers.
 const ROW_NUMBERS: [&str; 8] = ["unnamed: 0", "index", "row", "rows", "row.names", "rownames", "id", "idx"];
 
+fn is_of_rows(name: &str) -> bool {
+    ROW_NUMBERS.contains(&name.to_lowercase().as_str())
+}
+
+/// Whether a column that is called so identifies rows: `id`, `row`, `PassengerId`, `order_id`, but not
+/// `humid`.
+pub(crate) fn is_of_ids(name: &str) -> bool {
+    let words = || name.strip_suffix("ID").or_else(|| name.strip_suffix("Id"));
+    let before = name.to_lowercase().strip_suffix("id").and_then(|before| before.chars().next_back());
+    is_of_rows(name)
+        || before.is_some_and(|last| !last.is_alphanumeric())
+        || words().is_some_and(|before| before.ends_with(|c: char| c.is_lowercase() || c.is_ascii_digit()))
+}
+
 impl Columns {
     pub(crate) fn named(list: Vec<Column>) -> Self {
         Self { list, named: true, unnamed_first: false }
@@ -241,9 +270,27 @@ impl Columns {
         self.check_limits(&options.limits)?;
         self.refuse_duplicates()?;
         match want {
-            Want::Learn => self.learn(options),
-            Want::Apply { recipe, target } => self.apply(recipe, target, options),
+            Want::Survey(words) => {
+                let limits = Limits { levels: u64::MAX, ..options.limits };
+                let open = Options { limits, ..options.clone() };
+                let plan = self.opened(true).learn(&open, None)?;
+                Ok(Plan { survey: Some(words.to_vec()), ..plan })
+            }
+            Want::Learn(settled) => self.opened(options.as_it_is).learn(options, settled),
+            Want::Apply { recipe, target } => self.opened(recipe.as_it_is).apply(recipe, target, options),
         }
+    }
+
+    /// Let values decide what columns of text or dates hold, if a table is taken as it is.
+    fn opened(mut self, as_it_is: bool) -> Self {
+        let is_text = |kind: &Kind| match kind {
+            Kind::Other(kind) => ["string", "date"].iter().any(|text| kind.eq_ignore_ascii_case(text)),
+            _ => false,
+        };
+        for column in self.list.iter_mut().filter(|column| as_it_is && is_text(&column.kind)) {
+            column.kind = Kind::Open;
+        }
+        self
     }
 
     fn check_limits(&self, limits: &Limits) -> Result<(), TableError> {
@@ -352,24 +399,21 @@ impl Columns {
     }
 
     /// Plan for the columns that the options choose.
-    fn learn(self, options: &Options) -> Result<Plan, TableError> {
-        let chosen = self.chosen(options)?;
+    fn learn(self, options: &Options, settled: Option<&Settled>) -> Result<Plan, TableError> {
+        let nothing = Settled::default();
+        let settled = settled.unwrap_or(&nothing);
+        let mut chosen = self.chosen(options, settled.target)?;
+        let is_left_out = |column: &usize| *settled.fate(*column) == Fate::LeftOut;
+        chosen.features.retain(|column| !is_left_out(column));
+        let kept = self.resolve(&options.keep)?.into_iter();
+        let named = chosen.features.iter().copied().filter(|_| !options.columns.is_empty());
+        let kept = kept.chain(named).chain(chosen.words.iter().copied()).collect();
         let target = chosen.targets.first().map(|&i| &self.list[i]);
         // Several targets are numbers.
         let labels = if chosen.targets.len() == 1 { options.labels } else { Labels::None };
-        let names_of =
-            |columns: &[usize]| columns.iter().map(|&i| self.list[i].name.clone()).collect::<Vec<_>>();
-        let targets = names_of(&chosen.targets);
-        let mut recipe = Recipe {
-            named: self.named,
-            target: targets.first().cloned(),
-            further: targets.iter().skip(1).cloned().collect(),
-            ids: names_of(&chosen.ids),
-            missing: options.missing,
-            missing_values: options.missing_values.clone(),
-            ..Recipe::default()
-        };
+        let mut recipe = self.recipe_of(options, settled, &chosen);
         let (mut roles, mut cells) = (Vec::with_capacity(self.list.len()), Vec::new());
+        let mut partial = Vec::new();
         for (i, column) in self.list.iter().enumerate() {
             let role = chosen.role(i, cells.len());
             match role {
@@ -380,8 +424,17 @@ impl Columns {
                 }
                 Role::Feature(_) => {
                     column.check(false, labels)?;
-                    cells.push(column.feature_cell(chosen.words.contains(&i), options.limits.levels)?);
-                    recipe.columns.push(recipe::Column::number(&column.name));
+                    cells.push(match settled.fate(i) {
+                        Fate::Levels(levels) => {
+                            partial.push(cells.len());
+                            Cell::words(levels, false)
+                        }
+                        Fate::Words => Cell::words(&[], true),
+                        Fate::Read(_) => Cell::Number,
+                        _ => column.feature_cell(chosen.words.contains(&i), options.limits.levels)?,
+                    });
+                    let form = settled.form(i);
+                    recipe.columns.push(recipe::Column { form, ..recipe::Column::number(&column.name) });
                 }
                 Role::Unused | Role::Group | Role::Id(_) => {}
             }
@@ -396,15 +449,24 @@ impl Columns {
         }
         let mut declared = chosen.words;
         declared.extend(chosen.targets.first().filter(|_| labels == Labels::All));
+        declared.extend((0..self.list.len()).filter(|&i| *settled.fate(i) == Fate::Words));
+        let is_read = recipe.target_forms.first().is_some_and(|form| !form.is_plain());
         Ok(Plan {
             suspect: self.may_count_rows() && roles.first() == Some(&Role::Feature(0)),
             labels: target
+                .filter(|_| !is_read)
                 .map_or(Ok(Cell::Number), |target| target.target_cell(labels, options.limits.classes))?,
+            unnamed_first: self.unnamed_first,
+            forms: (0..self.list.len()).map(|i| settled.form(i)).collect(),
+            decimal_comma: recipe.decimal_comma,
+            kept,
+            partial,
+            survey: None,
             roles,
             names: self.names(),
             cells,
             ids: recipe.ids.clone(),
-            targets,
+            targets: recipe.targets().cloned().collect(),
             recipe,
             learns: true,
             declared,
@@ -413,15 +475,43 @@ impl Columns {
         })
     }
 
+    /// Return the recipe without its columns.
+    fn recipe_of(&self, options: &Options, settled: &Settled, chosen: &Chosen) -> Recipe {
+        let names_of =
+            |columns: &[usize]| columns.iter().map(|&i| self.list[i].name.clone()).collect::<Vec<_>>();
+        let targets = names_of(&chosen.targets);
+        let mut target_forms: Vec<Form> = chosen.targets.iter().map(|&i| settled.form(i)).collect();
+        if target_forms.iter().all(Form::is_plain) {
+            target_forms.clear();
+        }
+        Recipe {
+            named: self.named,
+            target: targets.first().cloned(),
+            further: targets.into_iter().skip(1).collect(),
+            ids: names_of(&chosen.ids),
+            missing: options.missing,
+            missing_values: options.missing_values.clone(),
+            target_forms,
+            decimal_comma: options.decimal_comma.unwrap_or(settled.decimal_comma),
+            as_it_is: options.as_it_is,
+            taken: settled.taken.clone(),
+            ..Recipe::default()
+        }
+    }
+
     /// Return the columns that the options name, none of them in two roles.
-    fn chosen(&self, options: &Options) -> Result<Chosen, TableProblem> {
+    fn chosen(&self, options: &Options, target: Option<usize>) -> Result<Chosen, TableProblem> {
         let ignored = self.resolve(&options.ignore)?;
         let ids = self.resolve(&options.ids)?;
         let group = self.resolve_one(options.group.as_deref())?;
         let weight = self.resolve_one(options.weight.as_deref())?;
         let set_aside = [&ignored, &ids, &group, &weight];
-        let targets =
-            self.targets(&options.target, |i| !set_aside.iter().any(|columns| columns.contains(&i)))?;
+        let targets = match target {
+            Some(settled) => vec![settled],
+            None => {
+                self.targets(&options.target, |i| !set_aside.iter().any(|columns| columns.contains(&i)))?
+            }
+        };
         // A column that identifies rows may be that of the groups as well.
         let pairs = [
             ("the target", &targets, "an id", &ids),
@@ -444,9 +534,7 @@ impl Columns {
 
     /// Whether the first column may be one of row numbers, by its name.
     fn may_count_rows(&self) -> bool {
-        self.list.first().is_some_and(|column| {
-            !self.named || self.unnamed_first || ROW_NUMBERS.contains(&column.name.to_lowercase().as_str())
-        })
+        self.list.first().is_some_and(|column| !self.named || self.unnamed_first || is_of_rows(&column.name))
     }
 
     /// Match the columns to a recipe by the rule at [`super::read_features`].
@@ -500,7 +588,18 @@ impl Columns {
             Some(levels) => Cell::words(levels, false),
             None => Cell::Number,
         };
+        let form = |role: &Role| match role {
+            Role::Feature(feature) => recipe.columns[*feature].form.clone(),
+            Role::Target(t) => recipe.target_forms.get(*t).cloned().unwrap_or_default(),
+            _ => Form::Plain,
+        };
         Ok(Plan {
+            unnamed_first: self.unnamed_first,
+            forms: roles.iter().map(form).collect(),
+            decimal_comma: options.decimal_comma.unwrap_or(recipe.decimal_comma),
+            kept: Vec::new(),
+            partial: Vec::new(),
+            survey: None,
             declared: Vec::new(),
             target_by_position,
             cells: recipe.columns.iter().map(|column| cell(&column.levels)).collect(),

@@ -21,6 +21,7 @@ use crate::data::table::rows::Rows;
 use crate::error::table::{TableError, TableProblem};
 use csv::{ByteRecord, ErrorKind, Terminator};
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 
@@ -33,8 +34,16 @@ pub(crate) fn read<'a>(
     let mut start = Start::read(&mut input).map_err(|e| origin.failed(e))?;
     let options = origin.options;
     let markers = Markers::of(want, options);
-    let delimiter =
-        options.separator.unwrap_or_else(|| start.delimiter(preferred, options.decimal_comma, &markers));
+    let (hint, comma) = match want {
+        Want::Survey(_) => (None, false),
+        Want::Learn(settled) => (settled.and_then(|settled| settled.separator), false),
+        Want::Apply { recipe, .. } => {
+            (recipe.separator.filter(|hint| start.line(0).contains(hint)), recipe.decimal_comma)
+        }
+    };
+    let comma = options.decimal_comma.unwrap_or(comma);
+    let told = options.separator.or(hint);
+    let delimiter = told.unwrap_or_else(|| start.delimiter(preferred, comma, &markers));
     start.uncomment(delimiter, &markers);
     let before = start.comments();
     let comments = Rc::new(Cell::new(0));
@@ -48,9 +57,12 @@ pub(crate) fn read<'a>(
     if let (1, true, found @ 3..) = (fields(&first), second, fields(&records.record)) {
         return Err(TableProblem::Title { found }.at_line(line));
     }
-    let columns = records.columns(&first, line, second.then_some(&records.record), &markers)?;
+    let header = options.header.or_else(|| known_header(&first, want));
+    let columns = records.columns(&first, line, second.then_some(&records.record), header, &markers)?;
     let named = columns.named;
     let mut rows = Rows::new(origin, columns.plan(want, options)?, markers);
+    rows.separator = Some(delimiter);
+    rows.keep_separator();
     if !named {
         records.put(&first, line, &mut rows)?;
     }
@@ -237,6 +249,7 @@ impl<'a, R: Read> Records<'a, R> {
         first: &ByteRecord,
         line: u64,
         second: Option<&ByteRecord>,
+        header: Option<bool>,
         markers: &Markers,
     ) -> Result<Columns, TableError> {
         let count = fields(first);
@@ -252,7 +265,7 @@ impl<'a, R: Read> Records<'a, R> {
         let kind = |field: &[u8]| number(field, markers);
         let own: Vec<Option<f64>> = names.iter().map(|name| kind(name.as_bytes())).collect();
         let below: Vec<Option<f64>> = second.into_iter().flat_map(|record| record.iter().map(kind)).collect();
-        let named = match self.origin.options.header {
+        let named = match header {
             Some(named) => named,
             None if own.iter().all(Option::is_some) => {
                 let below = &below[..below.len().min(count)];
@@ -266,7 +279,8 @@ impl<'a, R: Read> Records<'a, R> {
             }
             None if own.len() <= below.len() && own.iter().any(Option::is_some) => {
                 let mut pairs = own.iter().zip(&below);
-                if pairs.all(|(own, below)| own.is_some() == below.is_some()) {
+                let is_index = self.origin.options.as_it_is && is_above_row_numbers(&names, &own, &below);
+                if !is_index && pairs.all(|(own, below)| own.is_some() == below.is_some()) {
                     return Err(TableProblem::Header.at_line(line));
                 }
                 true
@@ -331,6 +345,25 @@ fn counts_on(own: &[Option<f64>], below: &[Option<f64>]) -> bool {
     steps.len() == own.len() && steps.windows(2).all(|pair| pair[0] == pair[1])
 }
 
+/// Whether a first row is one of words after an empty field, above a whole number: the names of columns
+/// beside row numbers, as R and pandas write them.
+fn is_above_row_numbers(names: &[&str], own: &[Option<f64>], below: &[Option<f64>]) -> bool {
+    let whole = below.first().copied().flatten().is_some_and(|number| number.fract() == 0.0);
+    names.len() > 2 && names[0].is_empty() && whole && own.iter().skip(1).all(Option::is_none)
+}
+
+/// Whether the first row is a header, where a model tells: it has the names of all its columns, or the model
+/// has none.
+fn known_header(first: &ByteRecord, want: Want<'_>) -> Option<bool> {
+    let Want::Apply { recipe, .. } = want else { return None };
+    if !recipe.as_it_is {
+        return None;
+    }
+    let fields: HashSet<&[u8]> = first.iter().map(<[u8]>::trim_ascii).collect();
+    let has_all = recipe.columns.iter().all(|column| fields.contains(column.name.as_bytes()));
+    (recipe.named && has_all).then_some(true)
+}
+
 /// Return the number of fields, without an empty one after a trailing delimiter.
 fn fields(record: &ByteRecord) -> usize {
     let count = record.len();
@@ -342,6 +375,7 @@ fn fields(record: &ByteRecord) -> usize {
 mod tests {
     use super::super::tests::{message, reading, table};
     use crate::data::table::options::Options;
+    use crate::data::table::target::Target;
 
     fn rows(name: &str, text: &str) -> (Vec<String>, usize, Vec<f64>) {
         let table = table(name, text, "none").expect(text);
@@ -385,6 +419,20 @@ mod tests {
         );
         let text = message("a.csv", "a,b,a\n1,2,3\n", "last");
         assert_eq!(text, "a.csv: columns 1 and 3 are both called \"a\"; rename one of them");
+    }
+
+    #[test]
+    fn an_empty_field_above_row_numbers_begins_a_header() {
+        let text = ",kind,size,y\n1,a,b,u\n2,c,d,v\n3,a,d,u\n";
+        let options = Options { as_it_is: true, target: Target::None, ..Options::default() };
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), text).expect("a file");
+        let names = options.read(file.path()).expect("a table").table.feature_names;
+        assert_eq!(names[..2], ["kind=a", "kind=c"]);
+        let strict = Options { as_it_is: false, ..options };
+        assert!(
+            strict.read(file.path()).expect_err("in doubt").to_string().contains("the first row may hold")
+        );
     }
 
     #[test]

@@ -129,6 +129,8 @@ pub struct Remarks {
     pub weightless: u64,
     /// The number of words that are none of the model's levels.
     pub unknown: u64,
+    /// The number of rows of a class that is none of the model's.
+    pub unknown_classes: u64,
     /// The first column, if it is a feature that counts the rows and its name says no more.
     pub row_numbers: Option<String>,
     /// The column that is taken for the target by its position alone.
@@ -150,6 +152,7 @@ impl Remarks {
         self.dropped.extend(later.dropped);
         self.weightless += later.weightless;
         self.unknown += later.unknown;
+        self.unknown_classes += later.unknown_classes;
         self.row_numbers = later.row_numbers;
         self.target_by_position = later.target_by_position;
         self.comments += later.comments;

@@ -77,6 +77,7 @@ pub(crate) fn read<'a>(
     // are set to 0 explicitly.
     let told: Vec<usize> = (0..names.len()).filter(|&column| table.is_told(column)).collect();
     let mut begin = 0;
+    table.no_survey();
     for Row { line, label, end } in rows {
         table.begin()?;
         for &column in &told {

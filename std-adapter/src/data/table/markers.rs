@@ -35,7 +35,7 @@ impl Markers {
     /// Return those that the options name, or those of a model.
     pub(crate) fn of(want: Want<'_>, options: &Options) -> Self {
         let own = match want {
-            Want::Learn => options.missing_values.clone(),
+            Want::Survey(_) | Want::Learn(_) => options.missing_values.clone(),
             Want::Apply { recipe, .. } => recipe.missing_values.clone(),
         };
         let numbers = own.iter().flatten().filter_map(|marker| marker.parse().ok()).collect();

@@ -50,6 +50,16 @@ pub struct Options {
     pub missing_values: Option<Vec<String>>,
     /// Whether [`Missing::Drop`] may leave out more than half of the rows; otherwise that is an error.
     pub allow_loss: bool,
+    /// Whether a table is taken as it is: columns that are ids, empty or constant are left out, dates become
+    /// their parts, numbers are read with units and separators of thousands, columns of numbers and words are
+    /// words, and of too many words the frequent ones are features. [`Recipe::taken`](super::Recipe::taken)
+    /// says what was done. It takes two passes over the file. Row stores are made without.
+    pub as_it_is: bool,
+    /// Columns that are then not left out.
+    pub keep: Vec<String>,
+    /// Whether in dates such as `10/11/2014` the day comes first; none: a column that does not tell is an
+    /// error.
+    pub day_first: Option<bool>,
     /// What a model does with a word that is none of its levels.
     pub unknown: Unknown,
     /// Take a model's columns in their order, whether or not the file or the model names them.
@@ -61,8 +71,9 @@ pub struct Options {
     pub header: Option<bool>,
     /// What separates fields, a space for any run of white space; none: detected.
     pub separator: Option<u8>,
-    /// Whether a comma is the decimal point.
-    pub decimal_comma: bool,
+    /// Whether a comma is the decimal point; none: it is not, unless numbers of a table that is taken as it
+    /// is prove it, or the model says so.
+    pub decimal_comma: Option<bool>,
     /// Whether the rows are `label index:value ...`; otherwise the file's ending decides.
     pub libsvm: bool,
     /// Limits.

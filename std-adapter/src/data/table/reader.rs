@@ -13,6 +13,7 @@ use crate::data::table::format;
 use crate::data::table::input::{Limited, Origin, Passed, Plainer, Reading, Receiver, Remarks, Table};
 use crate::data::table::options::{Labels, Missing, Options};
 use crate::data::table::recipe::Recipe;
+use crate::data::table::rows::Rows;
 use crate::data::table::target::Target;
 use crate::error::{Error, TableError, TableProblem};
 use flate2::read::MultiGzDecoder;
@@ -85,7 +86,26 @@ impl Options {
     /// # Errors
     /// `ErrorKind::File` or `ErrorKind::Table` with the place of what cannot be read.
     pub fn read(&self, path: &Path) -> Result<Reading, Error> {
-        Ok(open(path, Want::Learn, self, None, false)?)
+        if self.as_it_is {
+            return Ok(self.read_surveyed(path)?);
+        }
+        Ok(open(path, Want::Learn(None), self, None, false)?)
+    }
+
+    /// Survey the columns, and read them as they were settled.
+    fn read_surveyed(&self, path: &Path) -> Result<Reading, TableError> {
+        let held = held(path)?;
+        let origin = Origin { gzip: false, options: self, receiver: None, scan: false };
+        let survey = |words: Vec<usize>| {
+            let rows = open_rows(path, held.as_deref(), Want::Survey(&words), origin)?;
+            rows.settled().map_err(|error| TableError { path: path.into(), ..error })
+        };
+        let settled = match survey(Vec::new())? {
+            Ok(settled) => settled,
+            // Columns that are seen again are not asked for again.
+            Err(again) => survey(again)?.unwrap_or_default(),
+        };
+        finish(open_rows(path, held.as_deref(), Want::Learn(Some(&settled)), origin)?, path)
     }
 
     /// Read a file as [`read`](Self::read) does, and pass the rows to `receive` in blocks of some thousands:
@@ -117,10 +137,13 @@ impl Options {
         path: &Path,
         receive: impl FnMut(Reading) -> Result<(), E>,
     ) -> Result<(), E> {
+        if self.as_it_is {
+            return Self { as_it_is: false, ..self.clone() }.read_blocks(path, receive);
+        }
         let fills = matches!(self.missing, Missing::Mean | Missing::Indicator);
         if !fills && self.words.is_empty() && self.labels != Labels::All {
             let mut receive = receive;
-            match blocks(path, Want::Learn, self, &mut receive)? {
+            match blocks(path, Want::Learn(None), self, &mut receive)? {
                 Ok(()) => return Ok(()),
                 Err(error) if !matches!(error.problem, TableProblem::TwoPasses) => {
                     return Err(Error::from(error).into());
@@ -141,7 +164,7 @@ impl Options {
             return Err(Error::from(TableError::new(path, TableProblem::TwoPasses)).into());
         }
         let Reading { recipe: learned, remarks: Remarks { row_numbers, .. }, .. } =
-            open(path, Want::Learn, self, None, true).map_err(Error::from)?;
+            open(path, Want::Learn(None), self, None, true).map_err(Error::from)?;
         // The recipe has settled these choices.
         let options = Self { ignore: Vec::new(), ids: Vec::new(), by_position: false, ..self.clone() };
         let want = Want::Apply { recipe: &learned, target: true };
@@ -202,28 +225,68 @@ fn open<'a>(
     scan: bool,
 ) -> Result<Reading, TableError> {
     let origin = Origin { gzip: false, options, receiver, scan };
-    if path.as_os_str() == "-" {
-        return read_from(io::stdin(), path, want, origin);
+    finish(open_rows(path, None, want, origin)?, path)
+}
+
+/// Return the rows of a file, or of its bytes.
+fn open_rows<'a>(
+    path: &'a Path,
+    held: Option<&'a [u8]>,
+    want: Want<'_>,
+    origin: Origin<'a>,
+) -> Result<Rows<'a>, TableError> {
+    let located = |error: TableError| TableError { path: path.into(), ..error };
+    if let Some(bytes) = held {
+        return unzipped(Box::new(bytes), path, want, origin).map_err(located);
     }
+    if path.as_os_str() == "-" {
+        return unzipped(Box::new(io::stdin()), path, want, origin).map_err(located);
+    }
+    unzipped(Box::new(opened(path)?), path, want, origin).map_err(located)
+}
+
+fn opened(path: &Path) -> Result<File, TableError> {
     let failed = |source| TableError::new(path, TableProblem::Open(source));
     let file = File::open(path).map_err(failed)?;
     // On some systems opening a directory succeeds, and only reading from it fails.
     if file.metadata().map_err(failed)?.is_dir() {
         return Err(TableError::new(path, TableProblem::Directory));
     }
-    read_from(file, path, want, origin)
+    Ok(file)
+}
+
+/// Return the bytes of what can be read once only: standard input, or a pipe.
+fn held(path: &Path) -> Result<Option<Vec<u8>>, TableError> {
+    let mut bytes = Vec::new();
+    let failed = |source| TableError::new(path, TableProblem::Read(source));
+    if path.as_os_str() == "-" {
+        io::stdin().read_to_end(&mut bytes).map_err(failed)?;
+        return Ok(Some(bytes));
+    }
+    let mut file = opened(path)?;
+    if file.metadata().map_err(failed)?.is_file() {
+        return Ok(None);
+    }
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    Ok(Some(bytes))
+}
+
+fn finish(rows: Rows<'_>, path: &Path) -> Result<Reading, TableError> {
+    rows.finish(name_of(path)).map_err(|error| TableError { path: path.into(), ..error })
 }
 
 /// Bytes by which the format is detected.
 const HEAD: u64 = 1 << 16;
 
+#[cfg(test)]
 pub(crate) fn read_from<'a>(
     input: impl Read + 'a,
     path: &'a Path,
     want: Want<'_>,
     origin: Origin<'a>,
 ) -> Result<Reading, TableError> {
-    unzipped(Box::new(input), path, want, origin).map_err(|error| TableError { path: path.into(), ..error })
+    let rows = unzipped(Box::new(input), path, want, origin);
+    finish(rows.map_err(|error| TableError { path: path.into(), ..error })?, path)
 }
 
 fn unzipped<'a>(
@@ -231,7 +294,7 @@ fn unzipped<'a>(
     path: &Path,
     want: Want<'_>,
     origin: Origin<'a>,
-) -> Result<Reading, TableError> {
+) -> Result<Rows<'a>, TableError> {
     let (head, input) = peek(input).map_err(|e| origin.failed(e))?;
     if !head.starts_with(b"\x1F\x8B") {
         return read_plain(&head, input, path, origin, want);
@@ -251,22 +314,22 @@ fn peek<'a>(mut input: Box<dyn Read + 'a>) -> io::Result<(Vec<u8>, Box<dyn Read 
     Ok((head.clone(), Box::new(Cursor::new(head).chain(input))))
 }
 
-fn read_plain(
+fn read_plain<'a>(
     head: &[u8],
     input: Box<dyn Read + '_>,
     path: &Path,
-    origin: Origin<'_>,
+    origin: Origin<'a>,
     want: Want<'_>,
-) -> Result<Reading, TableError> {
+) -> Result<Rows<'a>, TableError> {
     if head.is_empty() {
         return Err(TableProblem::Empty.into());
     }
-    let (name, extension) = name_and_extension(path);
+    let extension = name_and_extension(path).1;
     if let Some(found) = format::unsupported(&extension, head) {
         return Err(TableProblem::Format { found, formats: format::FORMATS }.into());
     }
     if let Some(format) = format::binary(&extension, head) {
-        return (format.read)(BufReader::with_capacity(BUFFER, input), origin, want)?.finish(name);
+        return (format.read)(BufReader::with_capacity(BUFFER, input), origin, want);
     }
     let encoding = Rc::new(Cell::new(None));
     let text = Text::new(head, input, encoding.clone());
@@ -279,7 +342,7 @@ fn read_plain(
     let read = format::of_text(&extension, &head, origin.options).read;
     let mut rows = read(BufReader::with_capacity(BUFFER, input), origin, want)?;
     rows.remarks.encoding = encoding.get();
-    rows.finish(name)
+    Ok(rows)
 }
 
 /// Whether the name of a file ends as tables do, gzipped or not: `.csv`, `.arff.gz`.

@@ -3,7 +3,9 @@
 //! A column of numbers is one feature. A column of words is one feature per level, 1 in rows that have it and
 //! else 0. With [`Missing::Indicator`] a further feature tells gaps.
 
+use crate::data::table::form::{Form, Part};
 use crate::data::table::options::Missing;
+use crate::data::table::taken::Taken;
 use serde::{Deserialize, Serialize};
 
 /// How a model uses the columns of a file.
@@ -49,6 +51,21 @@ pub struct Recipe {
     /// apart.
     #[serde(skip)]
     pub missing_values: Option<Vec<String>>,
+    /// How each target is written; empty if all are plain. Models keep it apart, as what follows.
+    #[serde(skip)]
+    pub target_forms: Vec<Form>,
+    /// Whether the comma is the decimal point.
+    #[serde(skip)]
+    pub decimal_comma: bool,
+    /// What separates the fields of a text, if that was told or is no comma beside decimal commas.
+    #[serde(skip)]
+    pub separator: Option<u8>,
+    /// Whether the table was taken as it is ([`Options::as_it_is`](crate::data::table::Options::as_it_is)).
+    #[serde(skip)]
+    pub as_it_is: bool,
+    /// What then became of its columns.
+    #[serde(skip)]
+    pub taken: Vec<Taken>,
 }
 
 /// A column that features are made from.
@@ -61,6 +78,7 @@ pub struct Recipe {
 ///     levels: Some(vec!["gas".into(), "oil".into()]),
 ///     fill: vec![0.5, 0.5], // the shares of the levels
 ///     indicator: true,
+///     ..Column::default()
 /// };
 /// assert_eq!(words.feature_names(), ["heating=gas", "heating=oil", "heating missing"]);
 /// ```
@@ -74,6 +92,9 @@ pub struct Column {
     pub fill: Vec<f64>,
     /// Whether a further feature tells gaps.
     pub indicator: bool,
+    /// How its fields are written. Models keep it apart.
+    #[serde(skip)]
+    pub form: Form,
 }
 
 impl Column {
@@ -84,23 +105,34 @@ impl Column {
 
     /// Return the names of its features.
     pub fn feature_names(&self) -> Vec<String> {
-        let mut names = match &self.levels {
-            Some(levels) => levels.iter().map(|level| format!("{}={level}", self.name)).collect(),
-            None => vec![self.name.clone()],
+        let mut names = match (&self.levels, self.form.parts()) {
+            (Some(levels), _) => levels.iter().map(|level| format!("{}={level}", self.name)).collect(),
+            (None, Some(parts)) => {
+                parts.iter().map(|part| format!("{} {}", self.name, part.name())).collect()
+            }
+            (None, None) => vec![self.name.clone()],
         };
         names.extend(self.indicator.then(|| format!("{} missing", self.name)));
         names
     }
 
     pub(crate) fn width(&self) -> usize {
-        self.levels.as_ref().map_or(1, Vec::len) + usize::from(self.indicator)
+        let parts = self.form.parts().map_or(1, <[Part]>::len);
+        self.levels.as_ref().map_or(parts, Vec::len) + usize::from(self.indicator)
     }
 
-    /// Make the features from a number or a level's index; NaN is a gap, an index past the levels none of
-    /// them.
+    /// Whether it is one feature as it is, with perhaps gaps to fill.
+    fn is_one_to_one(&self) -> bool {
+        self.levels.is_none() && !self.indicator && self.form.parts().is_none()
+    }
+
+    /// Make the features from a number, a date or a level's index; NaN is a gap, an index past the levels
+    /// none of them.
     fn expand(&self, value: f64, features: &mut [f64]) {
         if value.is_nan() {
             features.iter_mut().zip(&self.fill).for_each(|(feature, fill)| *feature = *fill);
+        } else if let Some(parts) = self.form.parts() {
+            Form::expand(parts, value, features);
         } else if self.levels.is_none() {
             features[0] = value;
         } else if let Some(feature) = features.get_mut(value as usize) {
@@ -128,7 +160,8 @@ impl Recipe {
         let names = self.feature_names();
         let columns = names.iter().map(|name| Column::number(name)).collect();
         let flat = Self { columns, further: Vec::new(), classes: None, weight: None, ..self.clone() };
-        self.missing == Missing::Error && flat == Self::of_names(&names, self.target.as_deref())
+        let plain = self.columns.iter().all(|column| column.form.is_plain());
+        plain && self.missing == Missing::Error && flat == Self::of_names(&names, self.target.as_deref())
     }
 
     /// Return the names of the targets.
@@ -163,7 +196,7 @@ impl Recipe {
 
     /// Whether each column is one feature as it is, with perhaps gaps to fill.
     fn is_one_to_one(&self) -> bool {
-        self.columns.iter().all(|column| column.levels.is_none() && !column.indicator)
+        self.columns.iter().all(Column::is_one_to_one)
     }
 
     /// Make features of rows with one value per column.
@@ -202,8 +235,11 @@ impl Recipe {
                 && column.fill.len() == if fills { outputs } else { 0 }
                 && column.fill.iter().all(|value| value.is_finite())
                 && (!column.indicator || self.missing == Missing::Indicator)
+                && column.form.is_well_formed()
+                && (column.levels.is_none() || column.form.is_plain())
         };
-        self.columns.iter().all(usable) && self.feature_names() == features
+        let targets = self.target_forms.iter().all(|form| form.parts().is_none());
+        targets && self.columns.iter().all(usable) && self.feature_names() == features
     }
 }
 

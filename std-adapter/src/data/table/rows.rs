@@ -4,10 +4,15 @@
 //! columns become is settled once all rows were seen, or by the model, and then they are expanded to
 //! features.
 
-use crate::data::table::columns::{Cell, Plan, Role, Undecided};
+use crate::data::table::columns::{Cell, Plan, Role, Undecided, is_of_ids};
+use crate::data::table::fate::Settled;
+use crate::data::table::form::{Form, Part};
 use crate::data::table::input::{Origin, Reading, Remarks, Table};
 use crate::data::table::markers::Markers;
 use crate::data::table::options::{Missing, Unknown};
+use crate::data::table::settle::Surveyed;
+use crate::data::table::survey::{BYTES, Seen};
+use crate::data::table::taken::{How, Taken};
 use crate::error::table::{Place, TableError, TableProblem, cut};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -60,6 +65,12 @@ pub(crate) struct Rows<'a> {
     pub(crate) remarks: Remarks,
     /// The first value of the first column, while the values count rows.
     counting: Option<f64>,
+    /// What was seen of the columns, if they are surveyed.
+    survey: Option<Vec<Seen>>,
+    /// The bytes that are left for it.
+    left: usize,
+    /// What separates the fields of a text.
+    pub(crate) separator: Option<u8>,
 }
 
 /// Sums over the known values of a column.
@@ -69,12 +80,22 @@ struct Tally {
     gaps: u64,
     mean: f64,
     levels: Vec<u64>,
+    /// The means of the parts of a date.
+    parts: Vec<f64>,
 }
 
 impl<'a> Rows<'a> {
     pub(crate) fn new(origin: Origin<'a>, plan: Plan, markers: Markers) -> Self {
+        let seen = |column: usize| {
+            let is_named_as_id = is_of_ids(&plan.names[column]) || (column == 0 && plan.unnamed_first);
+            let as_words = plan.survey.as_ref().is_some_and(|words| words.contains(&column));
+            Seen::new(is_named_as_id, as_words)
+        };
         Self {
             origin,
+            survey: plan.survey.as_ref().map(|_| (0..plan.roles.len()).map(seen).collect()),
+            left: BYTES,
+            separator: None,
             markers,
             gaps: vec![0; plan.roles.len()],
             lost: 0,
@@ -118,6 +139,10 @@ impl<'a> Rows<'a> {
 
     /// Start a row of zeros, and pass the rows before it on if there is a receiver.
     pub(crate) fn begin(&mut self) -> Result<(), TableError> {
+        if self.survey.is_some() {
+            self.begun += 1;
+            return Ok(());
+        }
         self.settle();
         if self.raw.len() + self.targets[0].len() >= BLOCK {
             if self.origin.scan {
@@ -142,6 +167,34 @@ impl<'a> Rows<'a> {
         self.ids.resize(self.ids.len() + self.plan.ids.len(), String::new());
         self.begun += 1;
         Ok(())
+    }
+
+    /// Read the rows after all: zeros that are not written cannot be surveyed.
+    pub(crate) fn no_survey(&mut self) {
+        self.survey = None;
+    }
+
+    /// Return what becomes of the columns, or those of which numbers are to be seen as words first.
+    pub(crate) fn settled(self) -> Result<Result<Settled, Vec<usize>>, TableError> {
+        let Some(seen) = &self.survey else { return Ok(Ok(Settled::default())) };
+        if self.begun == 0 {
+            return Err(TableProblem::HeaderAlone.into());
+        }
+        let (plan, rows, options) = (&self.plan, self.begun as u64, self.origin.options);
+        let surveyed = Surveyed { plan, seen, rows, options };
+        let again = surveyed.again();
+        if !again.is_empty() {
+            return Ok(Err(again));
+        }
+        Ok(Ok(Settled { separator: self.separator, ..surveyed.settle()? }))
+    }
+
+    /// Keep the separator for files that a model reads, if it was told or is hard to detect.
+    pub(crate) fn keep_separator(&mut self) {
+        let Plan { recipe, decimal_comma, learns, .. } = &mut self.plan;
+        if *learns && recipe.as_it_is && (self.origin.options.separator.is_some() || *decimal_comma) {
+            recipe.separator = self.separator;
+        }
     }
 
     /// Keep the current row or leave it out.
@@ -194,6 +247,12 @@ impl<'a> Rows<'a> {
 
     /// Parse one field of the row.
     pub(crate) fn put(&mut self, column: usize, field: &[u8], line: u64) -> Result<(), TableError> {
+        if let Some(seen) = &mut self.survey {
+            if matches!(self.plan.roles[column], Role::Feature(_) | Role::Target(_)) {
+                seen[column].see(text(field, line)?, line, &self.markers, &mut self.left);
+            }
+            return Ok(());
+        }
         match self.plan.roles[column] {
             Role::Unused => {}
             Role::Group => {
@@ -255,13 +314,20 @@ impl<'a> Rows<'a> {
 
     /// Store a value that needs no parsing. NaN is a gap.
     pub(crate) fn put_value(&mut self, column: usize, value: f64, row: u64) -> Result<(), TableError> {
+        if let Some(seen) = &mut self.survey {
+            seen[column].see_value(value, &self.markers, &mut self.left);
+            return Ok(());
+        }
         let value = if self.markers.mark_value(value) { f64::NAN } else { value };
         let is_gap = value.is_nan() && self.missing() != Missing::Error;
         match self.plan.roles[column] {
             Role::Unused => {}
             Role::Group => return self.put(column, value.to_string().as_bytes(), row),
             Role::Feature(feature) if is_gap => self.gap(feature, column),
-            Role::Feature(feature) if matches!(self.plan.cells[feature], Cell::Words { .. }) => {
+            Role::Feature(feature)
+                if matches!(self.plan.cells[feature], Cell::Words { .. })
+                    || self.plan.forms[column].parts().is_some() =>
+            {
                 return self.put(column, value.to_string().as_bytes(), row);
             }
             Role::Target(_) if is_gap && !self.plan.target_optional => self.leave_out(column),
@@ -320,8 +386,9 @@ impl<'a> Rows<'a> {
 
     /// Add the rows to what is known of the columns.
     fn tally(&mut self) {
+        let columns = || self.plan.cells.iter().zip(&self.plan.recipe.columns);
         for row in self.raw.chunks_exact(self.tallies.len().max(1)) {
-            for ((value, tally), cell) in row.iter().zip(&mut self.tallies).zip(&self.plan.cells) {
+            for ((value, tally), (cell, column)) in row.iter().zip(&mut self.tallies).zip(columns()) {
                 if value.is_nan() {
                     tally.gaps += 1;
                     continue;
@@ -331,6 +398,8 @@ impl<'a> Rows<'a> {
                     let code = *value as usize;
                     tally.levels.resize(tally.levels.len().max(code + 1), 0);
                     tally.levels[code] += 1;
+                } else if let Some(parts) = column.form.parts() {
+                    tally.add_parts(parts, *value);
                 } else {
                     let known = tally.known as f64;
                     tally.mean += value / known - tally.mean / known;
@@ -368,7 +437,8 @@ impl<'a> Rows<'a> {
                     let mut place = vec![0.0; order.len()];
                     order.iter().enumerate().for_each(|(new, &old)| place[old] = new as f64);
                     for value in self.raw.iter_mut().skip(at).step_by(width).filter(|value| !value.is_nan()) {
-                        *value = place[*value as usize];
+                        // A word that is no level is past all.
+                        *value = place.get(*value as usize).copied().unwrap_or(*value);
                     }
                 }
             }
@@ -378,11 +448,15 @@ impl<'a> Rows<'a> {
                 }
                 let share =
                     |&code: &usize| tally.levels.get(code).copied().unwrap_or(0) as f64 / tally.known as f64;
-                column.fill = match &column.levels {
-                    Some(_) => order.iter().map(share).collect(),
-                    None => vec![tally.mean],
+                column.fill = match (&column.levels, column.form.parts()) {
+                    (Some(_), _) => order.iter().map(share).collect(),
+                    (None, Some(_)) => tally.parts.clone(),
+                    (None, None) => vec![tally.mean],
                 };
                 column.indicator = recipe.missing == Missing::Indicator && tally.gaps > 0;
+                if recipe.as_it_is && tally.gaps > 0 {
+                    recipe.taken.push(Taken { column: column.name.clone(), how: How::Filled(tally.gaps) });
+                }
             }
         }
         self.plan.learns = false;
@@ -525,6 +599,7 @@ impl<'a> Rows<'a> {
                 let problem = TableProblem::TooManyLevels { column: name, example: cut(word).into(), limit };
                 return Err(problem.at_line(line));
             }
+            None if self.plan.partial.contains(&feature) => return Ok(known as f64),
             None if self.plan.learns => TableProblem::UndeclaredValue,
             None if self.origin.options.unknown == Unknown::Zero => {
                 self.remarks.unknown += 1;
@@ -573,7 +648,10 @@ impl<'a> Rows<'a> {
                 return Err(problem.at_line(line));
             }
             None if self.plan.learns => TableProblem::UndeclaredValue,
-            None if self.origin.options.unknown == Unknown::Zero => return Ok(known as f64),
+            None if self.origin.options.unknown == Unknown::Zero => {
+                self.remarks.unknown_classes += 1;
+                return Ok(known as f64);
+            }
             None => TableProblem::UnseenValue,
         };
         Err(self.refused(column, word, line, problem))
@@ -581,7 +659,11 @@ impl<'a> Rows<'a> {
 
     fn number(&self, column: usize, field: &[u8], line: u64) -> Result<f64, TableError> {
         let text = text(field, line)?;
-        let comma = self.origin.options.decimal_comma;
+        let comma = self.plan.decimal_comma;
+        let form = &self.plan.forms[column];
+        if !form.is_plain() {
+            return self.formed(form, column, text, line);
+        }
         let parsed = match comma && text.contains(',') {
             true => text.replacen(',', ".", 1).parse::<f64>(),
             false => text.parse(),
@@ -595,6 +677,24 @@ impl<'a> Rows<'a> {
             Err(_) if text.eq_ignore_ascii_case("true") => return Ok(1.0),
             Err(_) if text.eq_ignore_ascii_case("false") => return Ok(0.0),
             Err(_) if !self.markers.mark_number(text) => TableProblem::NotANumber,
+            _ => TableProblem::Missing,
+        };
+        Err(self.refused(column, text, line, problem))
+    }
+
+    /// Read a field of a column that is not written as plain numbers.
+    fn formed(&self, form: &Form, column: usize, text: &str, line: u64) -> Result<f64, TableError> {
+        // Amounts may be written with an exponent, and those of a currency or of none without any sign.
+        let plain = || match form {
+            Form::Amount { unit, .. } => {
+                text.parse().ok().filter(|value| *unit != Some('%') || *value == 0.0)
+            }
+            _ => None,
+        };
+        let value = form.number(text, self.plan.decimal_comma).or_else(plain);
+        let problem = match value.filter(|value: &f64| value.is_finite()) {
+            Some(value) if !self.markers.mark_value(value) => return Ok(value),
+            None if !self.markers.mark_number(text) => TableProblem::Unread,
             _ => TableProblem::Missing,
         };
         Err(self.refused(column, text, line, problem))
@@ -696,7 +796,7 @@ impl<'a> Rows<'a> {
     fn no_number_with_commas(&self, column: usize, field: &[u8], line: u64) -> Result<(), TableError> {
         let text = text(field, line)?;
         let is_number = |text: &str| text.contains(',') && text.replace(',', "").parse::<f64>().is_ok();
-        if self.origin.options.decimal_comma && text.contains('.') && is_number(&text.replace('.', "")) {
+        if self.plan.decimal_comma && text.contains('.') && is_number(&text.replace('.', "")) {
             return Err(self.refused(column, text, line, TableProblem::Point));
         }
         if is_number(text) {
@@ -715,6 +815,17 @@ impl<'a> Rows<'a> {
     ) -> TableError {
         let place = Place::Field(line, column + 1, cut(&self.plan.names[column]).into());
         TableError { place, ..problem(cut(text)).into() }
+    }
+}
+
+impl Tally {
+    /// Add the parts of a date to their means.
+    fn add_parts(&mut self, parts: &[Part], seconds: f64) {
+        let mut own = vec![0.0; parts.len()];
+        Form::expand(parts, seconds, &mut own);
+        self.parts.resize(parts.len(), 0.0);
+        let known = self.known as f64;
+        self.parts.iter_mut().zip(own).for_each(|(mean, part)| *mean += part / known - *mean / known);
     }
 }
 

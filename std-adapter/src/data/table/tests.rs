@@ -22,7 +22,7 @@ pub(crate) fn table(name: &str, bytes: impl AsRef<[u8]>, target: &str) -> Result
 /// Read bytes as a file of this name, in another way.
 pub(crate) fn reading(name: &str, bytes: impl AsRef<[u8]>, options: &Options) -> Result<Reading, TableError> {
     let origin = Origin { gzip: false, options, receiver: None, scan: false };
-    read_from(bytes.as_ref(), Path::new(name), Want::Learn, origin)
+    read_from(bytes.as_ref(), Path::new(name), Want::Learn(None), origin)
 }
 
 /// Read bytes as a file of this name for a recipe.
@@ -94,7 +94,7 @@ fn reading_that_fails_half_way() {
         let input = start.chain(Broken);
         let options = Options::default();
         let origin = Origin { gzip: false, options: &options, receiver: None, scan: false };
-        let error = read_from(input, Path::new(name), Want::Learn, origin).expect_err("broken");
+        let error = read_from(input, Path::new(name), Want::Learn(None), origin).expect_err("broken");
         assert!(matches!(error.problem, TableProblem::Read(_)), "{error}");
         assert!(error.to_string().contains(&format!("{name}: reading failed: the disk is gone")), "{error}");
     }
