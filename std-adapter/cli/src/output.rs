@@ -3,7 +3,9 @@
 use crate::bar::aside;
 use crate::error;
 use dpp_nystrom::Error;
+use dpp_nystrom_host::atomic_file::write_whole;
 use dpp_nystrom_lab::text::is_obeyed;
+use npyz::WriterBuilder;
 use std::path::{Path, PathBuf};
 use std::{io, io::Write, sync::Mutex};
 
@@ -119,6 +121,23 @@ fn refuse_binary(path: Option<&Path>) -> Result<(), Error> {
     }
 }
 
+/// Whether a path is that of an array.
+pub(crate) fn is_array(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"))
+}
+
+/// Write rows of so many features.
+pub(crate) fn write_array(path: &Path, features: Vec<f64>, rank: usize) -> Result<(), Error> {
+    let shape = [(features.len() / rank) as u64, rank as u64];
+    write_whole(path, |file| {
+        let options = npyz::WriteOptions::new().default_dtype().shape(&shape);
+        let mut writer = options.writer(file).begin_nd()?;
+        writer.extend(features)?;
+        writer.finish().map_err(io::Error::other)
+    })?;
+    Ok(())
+}
+
 /// [`write_columns_in_parts`], of which the first row that is written is the header.
 pub(crate) fn write_rows_in_parts<A>(
     path: Option<&Path>,
@@ -149,7 +168,7 @@ pub(crate) fn write_rows_in_parts<A>(
         }
     };
     let written = match path {
-        Some(path) => dpp_nystrom_host::atomic_file::write_whole(path, write).map_err(Error::from),
+        Some(path) => write_whole(path, write).map_err(Error::from),
         None => write(&mut io::stdout().lock()).map_err(|source| Error::write("-", source)),
     };
     match (made, written) {

@@ -5,7 +5,9 @@ use crate::bar::Bar;
 use crate::class_report::ClassReport;
 use crate::columns::{MatchArguments, tell};
 use crate::error::Error;
-use crate::output::{cell_of, inert, keep_inputs, names_record, note, short, write_rows_in_parts};
+use crate::output::{
+    cell_of, inert, is_array, keep_inputs, names_record, note, short, write_array, write_rows_in_parts,
+};
 use clap::Args;
 use dpp_nystrom::core::{Assessment, Limits, Rarity, Scalar};
 use dpp_nystrom::{
@@ -17,8 +19,9 @@ use dpp_nystrom::{
     observer::Observer,
     regression::ClassTally,
 };
+use dpp_nystrom_host::atomic_file::check_writable;
 use dpp_nystrom_options::{Choice, one_of};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct Predict {
@@ -29,8 +32,9 @@ pub(crate) struct Predict {
     pub(crate) data: PathBuf,
     #[command(flatten)]
     pub(crate) columns: MatchArguments,
-    /// Write the predictions to a CSV file instead of standard output
-    #[arg(long, value_name = "FILE.csv")]
+    /// Write the predictions to a CSV file instead of standard output, or by its ending .npy to an array of
+    /// 64-bit numbers: of classes the place of the class in the model's list, from 0, and without ids
+    #[arg(long, value_name = "FILE.csv|FILE.npy")]
     pub(crate) out: Option<PathBuf>,
     /// Add columns that say how far a prediction can be relied on
     #[arg(long, value_parser = one_of(&COLUMNS), value_name = "COLUMN", value_delimiter = ',')]
@@ -64,6 +68,49 @@ const COLUMNS: [Choice<Column>; 4] = [
     ),
 ];
 
+/// What is written of a row.
+struct Line {
+    /// The index of its class, before the numbers.
+    class: Option<usize>,
+    numbers: Vec<f64>,
+}
+
+impl Line {
+    /// Return the fields.
+    fn text(&self, labels: &[String]) -> String {
+        let class = self.class.map(|class| cell_of(&inert(&labels[class])));
+        let fields: Vec<String> = class.into_iter().chain(self.numbers.iter().map(f64::to_string)).collect();
+        fields.join(",")
+    }
+
+    /// Return the entries of an array.
+    fn entries(&self) -> Vec<f64> {
+        self.class.map(|class| class as f64).into_iter().chain(self.numbers.iter().copied()).collect()
+    }
+}
+
+/// Takes a line of text, and the entries of an array that stand for it.
+type Put<'a> = dyn FnMut(&str, &[f64]) -> Result<(), LibraryError> + 'a;
+
+/// Write what `make` puts: an array of so many columns if the path ends so, or else text.
+fn write_predictions<A>(
+    path: Option<&Path>,
+    columns: usize,
+    make: impl FnOnce(&mut Put<'_>) -> Result<A, LibraryError>,
+) -> Result<A, LibraryError> {
+    let Some(path) = path.filter(|path| is_array(path)) else {
+        return write_rows_in_parts(path, |put| make(&mut |text, _| put(text)));
+    };
+    check_writable(path)?;
+    let mut all = Vec::new();
+    let made = make(&mut |_, entries| {
+        all.extend_from_slice(entries);
+        Ok(())
+    })?;
+    write_array(path, all, columns)?;
+    Ok(made)
+}
+
 /// Return a line for each row: predictions, or a class with its probability and margin, and the other
 /// columns; and count errors.
 fn predicted(
@@ -72,7 +119,7 @@ fn predicted(
     block: &Table,
     further: &[Vec<f64>],
     errors: &mut Errors,
-) -> Result<Vec<String>, LibraryError> {
+) -> Result<Vec<Line>, LibraryError> {
     let limits = model.confidence.as_ref().map(Confidence::limits);
     let clamp = |values| if arguments.clamp { model.clamp(values) } else { values };
     let (predictions, others) = if arguments.with.iter().all(|with| *with == Column::Probabilities) {
@@ -82,9 +129,9 @@ fn predicted(
         let columns = columns(&assessed, limits.as_ref(), &arguments.with);
         (clamp(assessed.into_iter().map(|assessment| assessment.value).collect()), columns)
     };
-    let others = others.iter().map(String::as_str).chain(std::iter::repeat(""));
+    let others = others.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
     let targets = || block.target.iter().chain(further);
-    let line = |((row, outputs), others): ((usize, &[f64]), &str)| {
+    let line = |((row, outputs), others): ((usize, &[f64]), &[f64])| {
         let Some(classifier) = &model.classifier else {
             let own = outputs.iter().zip(targets()).zip(model.targets());
             let known = own.zip(&mut errors.squares).filter(|(((_, target), _), _)| !target[row].is_nan());
@@ -92,8 +139,7 @@ fn predicted(
                 *squares += ((output - target[row]) / column.deviation).powi(2);
                 *count += 1;
             }
-            let numbers: Vec<String> = outputs.iter().map(f64::to_string).collect();
-            return Ok(numbers.join(",") + others);
+            return Ok(Line { class: None, numbers: [outputs, others].concat() });
         };
         let Classified { index, probability, margin } = classifier.classify(outputs)?;
         // The class of a row that the model does not know is past the last.
@@ -102,32 +148,31 @@ fn predicted(
             errors.labelled += 1;
             errors.classes.add(own, index, -classifier.log_probability(outputs, own)?);
         }
-        let mut line =
-            format!("{},{probability},{margin}", cell_of(&inert(&classifier.classes.labels[index])));
+        let mut numbers = vec![probability, margin];
         if arguments.with.contains(&Column::Probabilities) {
             for class in 0..outputs.len() {
-                line += &format!(",{}", classifier.log_probability(outputs, class)?.exp());
+                numbers.push(classifier.log_probability(outputs, class)?.exp());
             }
         }
-        Ok(line)
+        Ok(Line { class: Some(index), numbers })
     };
     predictions.chunks_exact(model.outputs()).enumerate().zip(others).map(line).collect()
 }
 
-/// Return the columns beside the predictions, as text that begins with a comma.
+/// Return the columns beside the predictions.
 fn columns<T: Scalar>(
     assessed: &[Assessment<T>],
     limits: Option<&Limits<T>>,
     with: &[Column],
-) -> Vec<String> {
+) -> Vec<Vec<f64>> {
     let column = |assessment: &Assessment<T>, column| match column {
         // No row of classes is assessed.
-        Column::Probabilities => String::new(),
-        Column::Variance => format!(",{}", assessment.variance.unwrap_or(T::NAN).to_f64()),
-        Column::Nearest => format!(",{}", assessment.nearest.to_f64()),
+        Column::Probabilities => f64::NAN,
+        Column::Variance => assessment.variance.unwrap_or(T::NAN).to_f64(),
+        Column::Nearest => assessment.nearest.to_f64(),
         Column::Novelty => {
             let novel = limits.is_some_and(|limits| limits.is_novel(assessment, Rarity::Hundredth));
-            format!(",{}", u8::from(novel))
+            f64::from(u8::from(novel))
         }
     };
     assessed.iter().map(|row| with.iter().map(|&with| column(row, with)).collect()).collect()
@@ -255,13 +300,13 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     check(arguments, [confidence.is_some(), variances, !labels.is_empty()], advice)?;
     let names = column_names(predictions_of(&model), labels, &arguments.with);
     let recipe = model.recipe();
-    let (errors, remarks) = write_rows_in_parts(arguments.out.as_deref(), |put| {
+    let (errors, remarks) = write_predictions(arguments.out.as_deref(), names.len(), |put| {
         let (mut errors, mut before, mut remarks) = (Errors::of(&model), 0, Remarks::default());
         let store = Store::is_store(&arguments.data).then(|| Store::open(&arguments.data)).transpose()?;
         Bar.begin("rows", store.as_ref().map_or(0, Store::len) as u64);
         let mut take = |block: Table, further: &[Vec<f64>], id_names: &[String], ids: &[String]| {
             if before == 0 {
-                put(&header(id_names, &names))?;
+                put(&header(id_names, &names), &[])?;
             }
             if block.rows() == 0 {
                 return Ok(());
@@ -272,7 +317,9 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
             errors.rows += lines.len() as u64;
             Bar.advance(lines.len() as u64);
             let mut lines = lines.iter().enumerate();
-            lines.try_for_each(|(row, line)| put(&with_ids(row, id_names, ids, line)))
+            lines.try_for_each(|(row, line)| {
+                put(&with_ids(row, id_names, ids, &line.text(labels)), &line.entries())
+            })
         };
         if let Some(store) = store {
             store.has_features(&model.feature_names)?;
@@ -327,10 +374,11 @@ fn run_device(arguments: &Predict) -> Result<(), Error> {
     let predictions: Vec<f64> = assessed.iter().map(|assessment| clamp(assessment.value).into()).collect();
     let others = columns(&assessed, limits.as_ref(), &arguments.with);
     let names = column_names(vec!["prediction".to_owned()], &[], &arguments.with);
-    write_rows_in_parts(arguments.out.as_deref(), |put| {
-        put(&header(&id_names, &names))?;
+    write_predictions(arguments.out.as_deref(), names.len(), |put| {
+        put(&header(&id_names, &names), &[])?;
         predictions.iter().zip(&others).enumerate().try_for_each(|(row, (value, others))| {
-            put(&with_ids(row, &id_names, &ids, &format!("{value}{others}")))
+            let line = Line { class: None, numbers: [&[*value], &others[..]].concat() };
+            put(&with_ids(row, &id_names, &ids, &line.text(&[])), &line.entries())
         })
     })?;
     if let Some(target) = &rows.target {

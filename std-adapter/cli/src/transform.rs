@@ -4,16 +4,13 @@ use crate::arguments::readable;
 use crate::bar::Bar;
 use crate::columns::{MatchArguments, tell};
 use crate::error::Error;
-use crate::output::{keep_inputs, names_record, write_rows_in_parts};
+use crate::output::{is_array, keep_inputs, names_record, write_array, write_rows_in_parts};
 use crate::precomputed;
 use crate::predict::with_ids;
 use crate::source;
 use clap::Args;
 use dpp_nystrom::data::table::{Options, Reading, Remarks, Table};
 use dpp_nystrom::{Model, Nystroem, data::store::Store, observer::Observer};
-use dpp_nystrom_host::atomic_file::write_whole;
-use npyz::WriterBuilder;
-use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) const EXAMPLES: &str = "\
@@ -57,14 +54,10 @@ pub(crate) fn run(arguments: &Transform) -> Result<(), Error> {
     }
     let model = Model::load(&arguments.model)?;
     let map = Nystroem::of_model(&model)?;
-    match out.filter(is_npy) {
+    match out.filter(|path| is_array(path)) {
         Some(path) => array(arguments, &model, &map, path),
         None => text(arguments, &model, &map),
     }
-}
-
-fn is_npy(path: &&Path) -> bool {
-    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"))
 }
 
 /// Transform rows that are given by their kernel with the rows of a matrix, or with the landmarks.
@@ -95,8 +88,8 @@ fn of_matrix(arguments: &Transform, given: &Path) -> Result<(), Error> {
             return Err(Error::KernelMatrix { path: data.clone(), problem });
         }
     };
-    if let Some(path) = out.as_deref().filter(is_npy) {
-        return write_array(path, features, map.rank());
+    if let Some(path) = out.as_deref().filter(|path| is_array(path)) {
+        return Ok(write_array(path, features, map.rank())?);
     }
     Ok(write_rows_in_parts(out.as_deref(), |put| {
         put(&names_record(names(map.rank()).iter().map(String::as_str)))?;
@@ -162,17 +155,5 @@ fn array(arguments: &Transform, model: &Model, map: &Nystroem, path: &Path) -> R
         tell(&remarks, &recipe);
         table.features
     };
-    write_array(path, map.transform(&rows)?, map.rank())
-}
-
-/// Write rows of so many features.
-fn write_array(path: &Path, features: Vec<f64>, rank: usize) -> Result<(), Error> {
-    let shape = [(features.len() / rank) as u64, rank as u64];
-    write_whole(path, |file| {
-        let options = npyz::WriteOptions::new().default_dtype().shape(&shape);
-        let mut writer = options.writer(file).begin_nd()?;
-        writer.extend(features)?;
-        writer.finish().map_err(io::Error::other)
-    })?;
-    Ok(())
+    Ok(write_array(path, map.transform(&rows)?, map.rank())?)
 }

@@ -194,6 +194,33 @@ fn rows_of_another_shape_are_refused() {
 }
 
 #[test]
+fn predictions_are_written_as_an_array() {
+    let (folder, _) = folder();
+    let csv = folder.run("predict m a.csv --with nearest,novelty").good().out;
+    folder.run("predict m a.csv --with nearest,novelty --out p.npy").good();
+    let numbers = |text: &str| -> Vec<f64> {
+        text.lines().skip(1).flat_map(|line| line.split(',')).map(|cell| cell.parse().unwrap()).collect()
+    };
+    let bytes = folder.bytes("p.npy");
+    let array = npyz::NpyFile::new(&bytes[..]).unwrap();
+    assert_eq!(array.shape(), [csv.lines().count() as u64 - 1, 3]);
+    assert_eq!(array.into_vec::<f64>().unwrap(), numbers(&csv));
+    // Of classes the place of the class in the model's list.
+    let rows: String = (0..60).map(|i| format!("{},{},{}\n", i % 7, i % 5, ["b", "a", "c"][i % 3])).collect();
+    folder.write("k.csv", format!("p,q,kind\n{rows}"));
+    folder.run("fit k.csv --metric one --landmarks 9 --model k").good();
+    folder.run("predict k k.csv --out k.npy").good();
+    let bytes = folder.bytes("k.npy");
+    let array = npyz::NpyFile::new(&bytes[..]).unwrap().into_vec::<f64>().unwrap();
+    let classes = folder.run("predict k k.csv").good().out;
+    for (line, row) in classes.lines().skip(1).zip(array.chunks(3)) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let place = ["a", "b", "c"].iter().position(|class| *class == fields[0]).unwrap();
+        assert_eq!(row, [place as f64, fields[1].parse().unwrap(), fields[2].parse().unwrap()]);
+    }
+}
+
+#[test]
 fn rows_far_from_the_training_rows() {
     let (folder, _) = folder();
     // Far from every landmark a Gaussian model predicts the mean of the target.
