@@ -66,7 +66,8 @@ pub(crate) fn run(arguments: &Convert) -> Result<(), Error> {
     }
     let begin = Instant::now();
     let Convert { data, table, precision, scale, out, .. } = arguments;
-    let (made, remarks) = store::convert_with(data, &table.strict_options(), (*precision, *scale), out, &Bar)?;
+    let (made, remarks) =
+        store::convert_with(data, &table.strict_options(), (*precision, *scale), out, &Bar)?;
     let description = made.description();
     let target = description.target.as_ref().map(|target| target.name.as_str());
     tell_target(&table.columns.target, target);
