@@ -35,7 +35,7 @@ const HEADINGS: [(&str, &[&str], &[&str]); 6] = [
     ),
     ("Kernel and metric", &["kernel", "sigma", "metric"], &["degree", "precision"]),
     ("Regression", &["ridge", "flash"], &["drop_below", "free_landmarks"]),
-    ("Output", &["model", "report", "out", "json"], &["variance", "checkpoint", "checkpoint_every"]),
+    ("Output", &["model", "report", "out", "json"], &["chart", "variance", "checkpoint", "checkpoint_every"]),
     (
         "Expert",
         &[],
