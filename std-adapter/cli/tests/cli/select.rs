@@ -207,6 +207,24 @@ fn the_landmarks_are_written() {
     assert_eq!(folder.names(), ["a.csv", "rows.csv"]);
 }
 
+/// A triangle for each landmark, and a dot for each row; points have no order of selection.
+#[test]
+fn the_chart_has_the_rows_and_the_landmarks() {
+    let (folder, _) = folder();
+    for (method, has_gains) in [("greedy", true), ("kmeans", false)] {
+        select(&folder, &format!("--method {method} --chart c.svg"));
+        let svg = String::from_utf8(folder.bytes("c.svg")).unwrap();
+        assert_eq!(svg.matches("<circle").count(), ROWS, "{method}");
+        assert_eq!(svg.matches("<polygon").count(), 8, "{method}");
+        assert!(svg.contains(&format!("8 landmarks of a by {method}")), "{method}");
+        assert_eq!(svg.contains("gain of each further landmark"), has_gains, "{method}");
+    }
+    folder.run("select a.csv --landmarks 8 --chart a.csv").refused(&["a.csv"]);
+    folder.write("k.csv", "2,1\n1,2\n");
+    folder.run("select k.csv --kernel precomputed --landmarks 1 --chart k.svg").refused(&["--chart"]);
+    assert!(!folder.path("k.svg").exists());
+}
+
 #[test]
 fn some_of_the_rows() {
     let (folder, sample) = folder();
