@@ -400,8 +400,8 @@ fn widened_rows_have_the_values_of_their_copies() {
         assert_eq!(widened.entry(3, 8), copies.entry(3, 8), "{kind:?}");
         assert_eq!(widened.diagonal(3), copies.diagonal(3), "{kind:?}");
         assert_eq!(widened.squared_distance(3, 8), copies.squared_distance(3, 8), "{kind:?}");
-        // Kernels of low rank have fewer landmarks.
-        let members: Vec<usize> = (0..c.min(dim)).map(|at| at * 13).collect();
+        // The linear kernel has rank `dim`.
+        let members: Vec<usize> = (0..dim - 1).map(|at| at * 13).collect();
         let lanes = Lanes::new(c, dim).unwrap();
         let mut left = [vec![0.0; 150], vec![0.0; 150]];
         let (mut one, mut other) = (Heap::new(c).unwrap(), Heap::new(c).unwrap());
