@@ -24,8 +24,8 @@ impl Law {
         Self::from_weights(n, c, |members| exact_determinant(&principal(matrix, n, members), c) as f64)
     }
 
-    /// Return the law of randomly pivoted Cholesky of a matrix of integers: of all orders in which the rows of
-    /// a set can be drawn, each in proportion to its residual, a quotient of determinants.
+    /// Return the law of randomly pivoted Cholesky of a matrix of integers: of all orders in which the rows
+    /// of a set can be drawn, each in proportion to its residual, a quotient of determinants.
     pub fn of_pivots(matrix: &[i64], n: usize, c: usize) -> Self {
         let members = |set: usize| (0..n).filter(|i| set >> i & 1 == 1).collect::<Vec<_>>();
         let minor: Vec<f64> = (0..1_usize << n)

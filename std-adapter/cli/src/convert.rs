@@ -34,8 +34,8 @@ pub(crate) struct Convert {
     /// Precision of the stored values, and of computations on them: f32 takes half the disk space
     #[arg(long, value_parser = one_of(&PRECISIONS), default_value = "f64")]
     pub(crate) precision: Precision,
-    /// How features are stored: at mean 0 and standard deviation 1, or as they are, such as embeddings. A store
-    /// is then used as it is scaled
+    /// How features are stored: at mean 0 and standard deviation 1, or as they are, such as embeddings. A
+    /// store is then used as it is scaled
     #[arg(long, value_parser = one_of(&STORED_SCALES), default_value = "standard")]
     pub(crate) scale: Scale,
     /// The row store to write

@@ -75,8 +75,8 @@ pub fn trace_error_of_points(ground: &Ground<'_>, points: &[f64]) -> Result<Trac
     residuals(ground, &landmarks, kernel)
 }
 
-/// [`trace_error_of_points`] in vector lanes, for many features: a residual at the level of rounding counts as
-/// zero.
+/// [`trace_error_of_points`] in vector lanes, for many features: a residual at the level of rounding counts
+/// as zero.
 pub(crate) fn trace_error_in_lanes(ground: &Ground<'_>, points: &[f64]) -> Result<TraceError, Error> {
     let home = Points::new(points, ground.features(), *ground.kernel())?;
     let mut memory = Heap::new(home.len())?;

@@ -45,8 +45,8 @@ pub trait Selector: fmt::Debug + Send + Sync {
     /// Return the name, as used on the command line and in results.
     fn name(&self) -> &'static str;
 
-    /// Return what the selector requires of the data. Default: all rows in memory, or in place if the selector
-    /// supports it.
+    /// Return what the selector requires of the data. Default: all rows in memory, or in place if the
+    /// selector supports it.
     fn needs(&self) -> Needs {
         let rows = if self.in_place().is_some() { RowAccess::InPlace } else { RowAccess::InMemory };
         Needs { rows, ..Needs::default() }

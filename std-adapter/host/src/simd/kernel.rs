@@ -117,8 +117,8 @@ impl<T: Lane> InLanes<T> for Points<'_, T, ChosenKernel<T>> {
     }
 }
 
-/// Return the kernel of each of `R` rows, whose numbers may be shorter, with the candidates of one vector. Consecutive features of the
-/// candidates are `stride` vectors apart in `features`.
+/// Return the kernel of each of `R` rows, whose numbers may be shorter, with the candidates of one vector.
+/// Consecutive features of the candidates are `stride` vectors apart in `features`.
 #[inline(always)]
 pub fn entries<T: Lane, V: Copy + Into<T>, S: Simd, const R: usize>(
     simd: S,

@@ -7,8 +7,8 @@ use crate::landmarks::{
 };
 
 /// Select by greedily pivoted Cholesky (Fine and Scheinberg 2002): always the row with the largest residual.
-/// Ignores the seed. `N c` kernel evaluations, `N (c + d)` numbers; of more than 32,768 rows or 2²⁰ values the
-/// evaluations of those whose residual may be the largest, c each, and N numbers. Works in place.
+/// Ignores the seed. `N c` kernel evaluations, `N (c + d)` numbers; of more than 32,768 rows or 2²⁰ values
+/// the evaluations of those whose residual may be the largest, c each, and N numbers. Works in place.
 ///
 /// ```
 /// use dpp_nystrom::{Dataset, Nystroem, selectors::Greedy};
