@@ -375,6 +375,11 @@ mod tests {
         let fill = 2010.0 + 19.0 / 39.0;
         assert!((read.table.row(7)[0] - fill).abs() < 1e-9, "{:?} {fill}", read.table.row(7));
         assert_eq!(read.table.row(7)[3], 1.0);
+        // One date and gaps: which rows have one is all there is to know.
+        let one = read_by(&as_it_is(), "d", |row| if row == 3 { "2014-10-13" } else { "" }.to_owned());
+        let one = one.expect("a table");
+        assert_eq!(one.table.feature_names, ["d days", "d missing", "noise"]);
+        assert!(one.recipe.is_well_formed(&one.table.feature_names), "{:?}", one.recipe);
         let (_folder, path) = file(&[("d", &|_| "noon".to_owned())]);
         let text = as_it_is().read_for(&read.recipe, &path).expect_err("no dates").to_string();
         assert!(text.contains("line 2, column 1 (\"d\"): \"noon\" is not written as"), "{text}");

@@ -346,10 +346,13 @@ impl Seen {
         };
         let Some(extremes) = extremes[usize::from(order)] else { return AsDates::No };
         let varies = |(_, (least, largest)): &(Part, (f64, f64))| least < largest;
-        let parts = Part::ALL.into_iter().zip(extremes).filter(varies).map(|(part, _)| part);
+        let varying: Vec<Part> =
+            Part::ALL.into_iter().zip(extremes).filter(varies).map(|(part, _)| part).collect();
         let parts = match alone {
             Some(true) => vec![Part::Hour],
-            _ => parts.collect(),
+            // One date, and gaps.
+            _ if varying.is_empty() => vec![Part::Days],
+            _ => varying,
         };
         AsDates::Yes(Form::Date { day_first: open.then_some(order), parts })
     }
