@@ -16,7 +16,7 @@
 use crate::error::Error;
 use crate::heap::zeros;
 use crate::rng::by_weight;
-use crate::simd::{InLanes, Lane, Lanes, pivots::Rows, pivots::numbers_to_pivot};
+use crate::simd::{InLanes, Lane, Lanes, pivots::Rows, pivots::check_count, pivots::numbers_to_pivot};
 use dpp_nystrom_core::{Error as CoreError, Landmarks, Random};
 use rand_core::Rng;
 use std::cmp::{Ordering, Reverse};
@@ -55,7 +55,7 @@ impl<T: Lane> Lanes<T> {
         go_on: GoOn<'_>,
     ) -> Result<(), Error> {
         let ground = landmarks.ground();
-        check(ground.len(), c)?;
+        check_count(ground.len(), c)?;
         let mut bounds = Bounds::new(ground)?;
         let (mut size, mut rejected) = (FEWEST, 0);
         while landmarks.len() < c {
@@ -103,7 +103,8 @@ impl<T: Lane> Lanes<T> {
                 break;
             }
             let (residual, bound) = (rows.finite(at, row)?, bounds.values[row]);
-            let rounding = T::from_count(16 * (first + 1)) * T::EPSILON * ground.diagonal(row);
+            // Small pivots magnify rounding; half of the digits are left.
+            let rounding = T::EPSILON.sqrt() * ground.diagonal(row);
             debug_assert!(residual <= bound + rounding, "row {row}: {residual:?} above its bound {bound:?}");
             // The residual given those accepted in this round is smaller still.
             if landmarks.contains(row) || !(uniform * bound < residual) {
@@ -144,7 +145,7 @@ impl<T: Lane> Lanes<T> {
         go_on: GoOn<'_>,
     ) -> Result<(), Error> {
         let ground = landmarks.ground();
-        check(ground.len(), c)?;
+        check_count(ground.len(), c)?;
         let mut bounds = Bounds::new(ground)?.into_heap();
         let mut size = FEWEST;
         while landmarks.len() < c {
@@ -300,14 +301,6 @@ fn room(landmarks: usize) -> usize {
 
 fn unit(random: &mut Random) -> f64 {
     f64::from(random.next_u32()) / 4_294_967_296.0
-}
-
-fn check(rows: usize, c: usize) -> Result<(), Error> {
-    match c {
-        0 => Err(Error::Landmarks(CoreError::Empty)),
-        _ if c > rows => Err(Error::Landmarks(CoreError::TooManyLandmarks { landmarks: c, rows })),
-        _ => Ok(()),
-    }
 }
 
 fn ask(go_on: GoOn<'_>, landmarks: usize) -> Result<(), Error> {

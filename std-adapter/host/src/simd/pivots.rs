@@ -56,6 +56,17 @@ pub fn numbers_to_pivot(c: usize, d: usize) -> usize {
     c + d + 2
 }
 
+/// Check that `c` landmarks can be among so many rows.
+pub(crate) fn check_count(rows: usize, c: usize) -> Result<(), Error> {
+    if c == 0 || rows == 0 {
+        return Err(Error::Landmarks(CoreError::Empty));
+    }
+    if c > rows {
+        return Err(Error::Landmarks(CoreError::TooManyLandmarks { landmarks: c, rows }));
+    }
+    Ok(())
+}
+
 impl<T: Lane> Lanes<T> {
     /// Fill an empty landmark set up to `c` by randomly pivoted Cholesky from `candidates`, or from all rows.
     ///
@@ -271,12 +282,7 @@ impl<T: Lane> Rows<T> {
     /// Gather all rows, or the candidates, for `c` landmarks of them.
     fn to_pivot(ground: &impl InLanes<T>, c: usize, candidates: Option<&[usize]>) -> Result<Self, Error> {
         let count = candidates.map_or(ground.len(), <[usize]>::len);
-        if c == 0 || count == 0 {
-            return Err(Error::Landmarks(CoreError::Empty));
-        }
-        if c > count {
-            return Err(Error::Landmarks(CoreError::TooManyLandmarks { landmarks: c, rows: count }));
-        }
+        check_count(count, c)?;
         Self::new(ground, count, |at| candidates.map_or(at, |candidates| candidates[at]), c)
     }
 
