@@ -308,6 +308,19 @@ pub(crate) enum Cause {
         /// The maximum.
         most: usize,
     },
+    /// An exact sample by rejection that takes too long.
+    #[error(
+        "an exact sample of {landmarks} rows takes some {operations:.0e} multiply-adds under this kernel, at most \
+         {most:.0e}; use fewer landmarks, a wider kernel, or the method kdpp"
+    )]
+    Rejection {
+        /// Landmarks.
+        landmarks: usize,
+        /// The expected number of multiply-adds.
+        operations: f64,
+        /// The maximum.
+        most: f64,
+    },
     /// The eigenvalue iteration did not converge.
     #[error("the eigenvalues of the kernel matrix did not converge; try another bandwidth or other rows")]
     Eigenvalues,
@@ -491,6 +504,7 @@ impl Cause {
             | Self::BuiltInKernel { .. }
             | Self::SpectrumRows { .. }
             | Self::WholeMatrix { .. }
+            | Self::Rejection { .. }
             | Self::Unconditional { .. }
             | Self::NoRows { .. } => ErrorKind::Unsupported,
             &Self::Other(kind, _) => kind,

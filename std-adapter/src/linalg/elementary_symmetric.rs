@@ -69,7 +69,7 @@ impl SymmetricTable {
 }
 
 /// Return `log(exp(x) + exp(y))`.
-fn log_sum(x: f64, y: f64) -> f64 {
+pub(crate) fn log_sum(x: f64, y: f64) -> f64 {
     let (small, large) = if x < y { (x, y) } else { (y, x) };
     if small == f64::NEG_INFINITY { large } else { large + (small - large).exp().ln_1p() }
 }

@@ -2,7 +2,7 @@
 //!
 //! | argument | |
 //! | --- | --- |
-//! | `floor`, `error`, `rows`, `quadrature`, `exact`, `pivots` | only these sections |
+//! | `floor`, `error`, `rows`, `quadrature`, `exact`, `rejection`, `pivots` | only these sections |
 //! | `cal.housing-12000`, ... | in `error`, only these rows |
 //! | `--quick` | fewer repetitions and seeds |
 //! | `--json FILE` | also write every table row as a line of JSON |
@@ -20,6 +20,7 @@ mod fresh;
 mod peak;
 mod pivots;
 mod quadrature;
+mod rejection;
 mod report;
 mod rows;
 mod timing;
@@ -34,7 +35,7 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-const SECTIONS: [&str; 6] = ["floor", "error", "rows", "quadrature", "exact", "pivots"];
+const SECTIONS: [&str; 7] = ["floor", "error", "rows", "quadrature", "exact", "rejection", "pivots"];
 
 /// The sections and rows to run.
 struct Request {
@@ -92,6 +93,9 @@ fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
     }
     if request.wants("exact") {
         exact::run(request, report)?;
+    }
+    if request.wants("rejection") {
+        rejection::run(request, report)?;
     }
     if request.wants("pivots") {
         pivots::run(request, report)?;

@@ -1,15 +1,23 @@
-//! Exact samples of the c-DPP, from the eigenvectors of the full kernel matrix or of a low-rank form of it.
+//! Exact samples of the c-DPP: from the eigenvectors of the kernel matrix or of a low-rank form of it, or by
+//! rejection.
 
-use crate::approximation::features::independent;
-use crate::error::Error;
-use crate::landmarks::{ExactKDpp, LowRankKDpp, Selection, Selector, Task};
+use crate::approximation::{SPECTRUM_ROWS, features::independent};
+use crate::error::{Cause, Error};
+use crate::landmarks::{
+    ExactKDpp, LowRankKDpp, RejectionKDpp, Selection, Selector, Task, methods::rpcholesky::RpCholesky, run,
+};
 use crate::observer::go_on;
-use dpp_nystrom_host::heap::Heap;
+use dpp_nystrom_core::Error as CoreError;
+use dpp_nystrom_host::{heap::Heap, rng::RngStream};
 use std::sync::Arc;
 
 /// Sample a c-DPP exactly, from all eigenvectors of K (Kulesza and Taskar 2012, Algorithms 1 and 8). `N²`
 /// kernel evaluations, `O(N³)` operations, `2 N²` numbers; up to
 /// [`SPECTRUM_ROWS`](crate::approximation::SPECTRUM_ROWS) rows.
+///
+/// Of more rows by rejection ([`RejectionKDpp`]; α-DPP of Calandriello, Dereziński and Valko 2020), from the
+/// features of 2 c to 16 c rows of pivoted Cholesky: `O(N c²)` multiply-adds, and those of the proposals,
+/// which hardly depend on N. An error if these are too many.
 ///
 /// For the linear and the polynomial kernel, with fewer monomials D than rows, from the eigenvectors of the
 /// `D x D` matrix ([`LowRankKDpp`]): `2 N D²` multiply-adds, `2 N D` numbers, any number of rows.
@@ -35,6 +43,7 @@ impl Selector for KdppExact {
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let rows = match low_rank(task)? {
             Some(exact) => exact.with_size(task.c)?.sample(&mut task.random()),
+            None if task.gram.len() > SPECTRUM_ROWS => by_rejection(task)?,
             None => {
                 let exact = ExactKDpp::from_eigen(Arc::clone(task.eigen(self.name(), "kdpp")?));
                 exact.sample(task.c, &mut task.random())?
@@ -57,5 +66,31 @@ fn low_rank(task: &Task<'_>) -> Result<Option<LowRankKDpp>, Error> {
             Ok(exact)
         }
         _ => Ok(None),
+    }
+}
+
+/// Sample by rejection, with as many landmarks as make a sample cheap.
+fn by_rejection(task: &Task<'_>) -> Result<Vec<usize>, Error> {
+    // Random numbers that the sample does not depend on.
+    let seed = task.seed ^ RngStream::Pilot as u64;
+    let most = (16 * task.c).min(task.gram.len());
+    let mut landmarks = (2 * task.c).min(most);
+    loop {
+        let pivoted = match run(&RpCholesky::default(), &Task { c: landmarks, seed, ..*task }) {
+            Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { rank, .. } }))
+                if (task.c..landmarks).contains(&rank) =>
+            {
+                landmarks = rank;
+                continue;
+            }
+            pivoted => pivoted?,
+        };
+        let rows = pivoted.landmarks.rows().unwrap_or_default();
+        let exact = RejectionKDpp::new(task.gram.ground(), task.c, rows)?;
+        go_on(task.observer)?;
+        if exact.trace_error() <= exact.small_trace_error() || landmarks == most {
+            return exact.sample_observed(&mut task.random(), task.observer);
+        }
+        landmarks = (2 * landmarks).min(most);
     }
 }

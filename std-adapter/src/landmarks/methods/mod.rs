@@ -9,7 +9,7 @@
 //! | --- | --- | --- | --- | --- |
 //! | `auto` | `refined`, `kmeans-snapped`, `rpcholesky` or `uniform`, by budget and spectrum | as the choice | as the choice | |
 //! | `kdpp` | rows of a c-DPP, by a Markov chain | c per proposal | c² | Li, Jegelka, Sra 2016, Algorithm 1 |
-//! | `kdpp-exact` | rows of a c-DPP, exactly | N² | 2 N² | Kulesza, Taskar 2012, Algorithms 1 and 8 |
+//! | `kdpp-exact` | rows of a c-DPP, exactly | N², of many rows some 4 N c | 2 N², or 2 N | Kulesza, Taskar 2012, Algorithms 1 and 8; Calandriello, Dereziński, Valko 2020 |
 //! | `uniform` | rows drawn uniformly | c²/2 | c² | Williams, Seeger 2001 |
 //! | `kmeans++` | seeds of k-means++ | N c distances | N + c² | Arthur, Vassilvitskii 2007 |
 //! | `rpcholesky` | randomly pivoted Cholesky | N c | N (c + d) | Chen, Epperly, Tropp, Webber 2022 |
@@ -187,9 +187,12 @@ pub static METHODS: &[Method] = {
         Method::new("kdpp", "The chain of the c-DPP", &[Steps, Start, Chain], |options| {
             Box::new(Kdpp::default().start(options.start).chain(options.chain).steps(options.steps))
         }),
-        Method::new("kdpp-exact", "Rows of an exact sample of a c-DPP, from all eigenvectors", &[], |_| {
-            Box::new(KdppExact)
-        }),
+        Method::new(
+            "kdpp-exact",
+            "Rows of an exact sample of a c-DPP, from all eigenvectors, or of many rows by rejection",
+            &[],
+            |_| Box::new(KdppExact),
+        ),
         Method::new("uniform", "Rows drawn uniformly", &[], |_| Box::new(Uniform)),
         Method::new("kmeans++", "The seeds of k-means++", &[], |_| Box::new(KmeansPlusPlus)),
         Method::new("rpcholesky", "Randomly pivoted Cholesky", &[PivotRows], |options| {
