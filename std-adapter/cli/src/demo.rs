@@ -68,6 +68,7 @@ fn compare(table: &Table, bandwidth: Sigma, title: &str) -> Result<Panel, Error>
     let comparison = Comparison {
         selectors: vec![Arc::new(Kdpp::default()), Arc::new(Uniform)],
         landmarks: LANDMARKS.to_vec(),
+        full: false,
         seed: 0,
         seeds: SEEDS,
         rows: table.rows(),

@@ -46,6 +46,9 @@ pub(crate) struct Evaluate {
     /// The ridge γ, which is multiplied by the number of rows: a number, cv (10-fold) or loo (leave-one-out)
     #[arg(long, value_name = "F|cv|loo", default_value = "cv")]
     pub(crate) ridge: Ridge,
+    /// Measure regression on all training rows too, up to 10,000: what landmarks give up
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Landmarks of one's own choice: a CSV file of row numbers
     #[arg(long, value_name = "ROWS.csv")]
     pub(crate) given: Option<PathBuf>,
@@ -115,6 +118,7 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
     let comparison = Comparison {
         selectors: arguments.methods.iter().map(|method| method.selector(&options).into()).collect(),
         landmarks: arguments.landmarks.clone(),
+        full: arguments.full,
         seed: arguments.source.seed,
         seeds: arguments.seeds,
         rows,

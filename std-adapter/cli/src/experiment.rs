@@ -13,8 +13,8 @@ use std::path::PathBuf;
 const FIGURES: [Choice<Figures>; 6] = [
     ("approximation", "Approximation error of the kernel matrix, by method", Figures::Approximation),
     ("ridge", "Prediction error of ridge regression on the landmarks", Figures::Ridge),
-    ("mixing", "The error along the chain", Figures::Mixing),
-    ("tradeoff", "Time against error", Figures::Tradeoff),
+    ("mixing", "The error along the chain, and observed mixing beside its bounds", Figures::Mixing),
+    ("tradeoff", "Error against time and against kernel evaluations", Figures::Tradeoff),
     ("subset", "Landmarks refined by swaps, compared with other row selections", Figures::Subset),
     ("all", "All of them", Figures::All),
 ];

@@ -34,7 +34,7 @@ const HEADINGS: [(&str, &[&str], &[&str]); 6] = [
         &["given", "quality", "include", "exclude", "tolerance_on", "max_landmarks", "curve"],
     ),
     ("Kernel and metric", &["kernel", "sigma", "metric"], &["degree", "precision"]),
-    ("Regression", &["ridge", "flash"], &["drop_below", "free_landmarks"]),
+    ("Regression", &["ridge", "flash"], &["drop_below", "free_landmarks", "full"]),
     ("Output", &["model", "report", "out", "json"], &["chart", "variance", "checkpoint", "checkpoint_every"]),
     (
         "Expert",

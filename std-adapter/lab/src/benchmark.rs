@@ -9,7 +9,7 @@ use crate::variants::Approximation;
 use dpp_nystrom::approximation::{Gram, SPECTRUM_ROWS};
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::data::{Prepared, table::Table};
-use dpp_nystrom::landmarks::{Selector, Task, check_count, run};
+use dpp_nystrom::landmarks::{Selection, Selector, Task, check_count, run};
 use dpp_nystrom::model::Classified;
 use dpp_nystrom::observer::{Named, Observer, go_on};
 use dpp_nystrom::pipeline::{self, Landmarks, Params};
@@ -68,6 +68,24 @@ pub struct Trial {
     pub approximation: Option<String>,
 }
 
+/// The name in trials of regression on all training rows, which landmarks approximate.
+pub const ALL_ROWS: &str = "all rows";
+
+/// All rows as landmarks, whatever their number.
+#[derive(Debug)]
+struct AllRows;
+
+impl Selector for AllRows {
+    fn name(&self) -> &'static str {
+        ALL_ROWS
+    }
+
+    fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
+        task.gram.check_whole(ALL_ROWS, "refined")?;
+        Ok(Selection::rows((0..task.gram.len()).collect(), f64::NAN))
+    }
+}
+
 /// The parameters of a comparison.
 #[derive(Clone, Debug)]
 pub struct Comparison {
@@ -75,6 +93,9 @@ pub struct Comparison {
     pub selectors: Vec<Arc<dyn Selector>>,
     /// The numbers of landmarks.
     pub landmarks: Vec<usize>,
+    /// Whether to measure regression on all training rows too, up to [`SPECTRUM_ROWS`]: the method
+    /// [`ALL_ROWS`].
+    pub full: bool,
     /// The first seed.
     pub seed: u64,
     /// The number of seeds.
@@ -172,6 +193,11 @@ pub fn evaluate_classes(
                 each(of_seed.trial(&**selector, c, gram, spectrum.as_ref(), observer)?)?;
                 go_on(observer)?;
             }
+        }
+        // Under the last bandwidth.
+        if let Some((gram, _)) = under.filter(|_| comparison.full) {
+            let observer = &Named { outer: observer, name: &format!("seed {seed}: all rows") };
+            each(of_seed.trial(&AllRows, data.len(), &gram, None, observer)?)?;
         }
     }
     Ok(())

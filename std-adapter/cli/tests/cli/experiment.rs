@@ -45,8 +45,9 @@ fn all_experiments_write_tables_charts_and_a_page() {
     let shown: BTreeSet<String> =
         page.split("<img src=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect();
     assert_eq!(pictures, shown);
-    // Three, two and three measures, each for both bandwidths and as an improvement; mixing; trade-off.
-    assert_eq!(pictures.len(), 8 * 3 + 2 * 2 + 2, "{pictures:?}");
+    // Three, two and three measures, each for both bandwidths and as an improvement; mixing; trade-off
+    // against seconds and evaluations.
+    assert_eq!(pictures.len(), 8 * 3 + 2 * 2 + 2 * 2, "{pictures:?}");
     for part in ["first", "second", "uniform, kdpp", "5, 10", "threads", "1 starting at 0"] {
         assert!(page.contains(part), "{part:?} is not in the page");
     }
@@ -111,8 +112,8 @@ fn the_same_seed_gives_the_same_tables_and_a_stopped_run_resumes() {
     assert_same(&all("one"), &all("two"));
     // As if killed midway: one part is missing, another truncated, and there are no tables.
     fs::remove_file(folder.path("two/parts/trials-first-cv-0.json")).unwrap();
-    let cut = folder.text("two/parts/tradeoff-second-median-0.json");
-    folder.write("two/parts/tradeoff-second-median-0.json", &cut[..cut.len() / 2]);
+    let cut = folder.text("two/parts/tradeoff-1000-second-median-0.json");
+    folder.write("two/parts/tradeoff-1000-second-median-0.json", &cut[..cut.len() / 2]);
     for table in tables {
         fs::remove_file(folder.path(&format!("two/{table}"))).unwrap();
     }

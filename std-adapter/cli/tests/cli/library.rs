@@ -307,6 +307,7 @@ fn invalid_comparisons_are_rejected_before_they_start() {
     let good = Comparison {
         selectors: vec![Arc::new(Kdpp::default())],
         landmarks: vec![4],
+        full: false,
         seed: 0,
         seeds: 1,
         rows: 40,

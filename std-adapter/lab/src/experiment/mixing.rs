@@ -1,21 +1,34 @@
-//! The error along the chain, beside the expected error of a c-DPP.
+//! The error along the chain beside the expected error of a c-DPP, and observed mixing beside its bounds.
 
 use super::page::Section;
 use super::{Context, Regime, Set, gaussian};
 use crate::chart::{Axis, Panel, Scale, Series};
 use crate::error::Error;
 use crate::rng::{Stream, stream};
-use crate::spectrum::Spectrum;
-use crate::statistics::{distinct, summary};
-use crate::text::{cell, short, write_csv};
+use crate::statistics::{distinct, mean, summary};
+use crate::text::{aligned, cell, short, short_or_dash, write_csv};
+use crate::theory::{Diagnosis, Diagnostics, Effort};
 use dpp_nystrom::approximation::{AnyGround, Gram, trace_error};
 use dpp_nystrom::core::{Chain, Error as CoreError, GroundSet, Landmarks, Random, Rule, start};
-use dpp_nystrom::{Error as LibraryError, data::Prepared, landmarks::slot_chain};
+use dpp_nystrom::data::{Prepared, table::Table};
+use dpp_nystrom::{Error as LibraryError, Ridge, kernel::Precision, landmarks::slot_chain};
 use dpp_nystrom_host::heap::Heap;
 use serde::{Deserialize, Serialize};
 
 /// Steps, or tries, after which the error is measured.
 const CHECKPOINTS: [u64; 12] = [0, 20, 50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600];
+
+/// What is measured of the theory.
+const EFFORT: Effort = Effort {
+    samples: 4,
+    triples: 4,
+    pairs: 4,
+    pair_steps: 100_000,
+    chains: 4,
+    steps: 10_000,
+    delta: 0.05,
+    epsilon: 0.01,
+};
 
 /// A chain and its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +51,46 @@ const WALKS: [(Walk, &str); 3] = [
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Watched {
     sigma: f64,
-    /// `(c + 1) e_(c+1) / e_c / tr K`; none if K has rank c.
-    expected: Option<f64>,
-    /// A lower bound of Theorem 3's α, by sampling.
-    alpha: Option<f64>,
+    /// What the theory says of the c-DPP; none if K has a lower rank than c.
+    theory: Option<Theory>,
     /// The trace fraction of each walk at each checkpoint; none if its start found too few rows.
     errors: Vec<Option<Vec<f64>>>,
+}
+
+/// The mixing that was observed, the bounds on it, and Theorem 1 with Corollary 1 for half the rank.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Theory {
+    /// `(c + 1) e_(c+1) / e_c / tr K`.
+    expected: f64,
+    /// A lower bound of Theorem 3's α, by sampling.
+    alpha: Option<f64>,
+    /// Theorem 3's bound at that α, in steps; none if α is 1 or more.
+    theorem_3: Option<f64>,
+    /// The bound without a condition, in steps.
+    unconditional: Option<f64>,
+    /// The median of the steps until coupled chains met; none if half of them did not.
+    coupling: Option<u64>,
+    /// Autocorrelation times of the log-determinant: steps of Algorithm 1, and tries of open slots.
+    autocorrelation: [Option<f64>; 2],
+    /// The mean of `‖K - K̃‖_F / ‖K - K_k‖_F`, its bound, and the bound that holds with probability .95.
+    frobenius: Option<[f64; 3]>,
+}
+
+impl Theory {
+    fn of(diagnosis: &Diagnosis) -> Self {
+        let contraction = diagnosis.contraction;
+        let half = diagnosis.target_ranks.iter().find(|at| at.k == (diagnosis.landmarks / 2).max(1));
+        let autocorrelation = [0, 1].map(|at| diagnosis.chains.get(at)?.autocorrelation_steps);
+        Self {
+            expected: diagnosis.expected_trace_fraction,
+            alpha: contraction.map(|contraction| contraction.alpha),
+            theorem_3: contraction.and_then(|contraction| contraction.theorem_3),
+            unconditional: contraction.map(|contraction| contraction.unconditional),
+            coupling: diagnosis.meeting.median,
+            autocorrelation,
+            frobenius: half.map(|at| [at.frobenius.mean, at.frobenius_bound, at.frobenius_corollary]),
+        }
+    }
 }
 
 /// A result and its key.
@@ -93,9 +140,11 @@ fn watch(
 ) -> Result<Vec<(usize, Watched)>, Error> {
     let data = Prepared::new(set.table.clone(), Some(rows), seed)?;
     let kernel = gaussian(context, &data, regime.bandwidth(), seed)?;
+    // Without the target, of which nothing is diagnosed here.
+    let data = Prepared::new(Table { target: None, ..set.table.clone() }, Some(rows), seed)?;
     let gram = Gram::new(&data, kernel)?;
     let ground = gram.ground();
-    let spectrum = Spectrum::of(ground)?;
+    let diagnostics = Diagnostics::new(&data, kernel, Precision::F64, seed, context.observer)?;
     let mut all = Vec::new();
     for &c in context.plan.mixing_landmarks.iter().filter(|&&c| c < rows) {
         let errors = WALKS.map(|(walk, _)| match along(ground, c, walk, seed) {
@@ -104,9 +153,14 @@ fn watch(
             Err(error) => Err(error),
         });
         let errors = errors.into_iter().collect::<Result<_, _>>()?;
-        let alpha = super::alpha::lower_bound(ground, c, seed)?;
-        let expected = spectrum.expected_trace_fraction(c);
-        all.push((c, Watched { sigma: kernel.sigma, expected, alpha, errors }));
+        let theory = match diagnostics.check(c) {
+            Ok(()) => {
+                let ridge = Ridge::Value(1.0);
+                Some(Theory::of(&diagnostics.of(c, ridge, &EFFORT, context.observer)?))
+            }
+            Err(_) => None,
+        };
+        all.push((c, Watched { sigma: kernel.sigma, theory, errors }));
     }
     Ok(all)
 }
@@ -154,13 +208,70 @@ fn at_checkpoints(
     Ok(errors)
 }
 
+/// A column of the theory's table.
+type Quantity = (&'static str, fn(&Theory) -> Option<f64>);
+
+const THEORY: [Quantity; 10] = [
+    ("expected_trace_fraction", |theory| Some(theory.expected)),
+    ("coupling_steps", |theory| theory.coupling.map(|steps| steps as f64)),
+    ("autocorrelation_steps", |theory| theory.autocorrelation[0]),
+    ("autocorrelation_tries", |theory| theory.autocorrelation[1]),
+    ("alpha_lower_bound", |theory| theory.alpha),
+    ("theorem_3_steps", |theory| theory.theorem_3),
+    ("unconditional_steps", |theory| theory.unconditional),
+    ("frobenius", |theory| theory.frobenius.map(|at| at[0])),
+    ("theorem_1", |theory| theory.frobenius.map(|at| at[1])),
+    ("corollary_1", |theory| theory.frobenius.map(|at| at[2])),
+];
+
+/// Format a line for each set, bandwidth and size: means over the seeds.
+fn table(cells: &[Cell]) -> String {
+    let key = |cell: &Cell| (cell.set.clone(), cell.regime, cell.rows, cell.c);
+    let rows: Vec<Vec<String>> = distinct(cells.iter().map(key))
+        .into_iter()
+        .map(|own| {
+            let (set, regime, rows, c) = own.clone();
+            let of = |value: fn(&Theory) -> Option<f64>| {
+                let theories = cells.iter().filter(|cell| key(cell) == own);
+                short_or_dash(mean(
+                    theories.filter_map(|cell| cell.watched.theory.as_ref()).filter_map(value),
+                ))
+            };
+            let mut row = vec![set, regime.name().to_owned(), rows.to_string(), c.to_string()];
+            row.extend(THEORY[1..].iter().map(|(_, value)| of(*value)));
+            row
+        })
+        .collect();
+    let header = [
+        "data set",
+        "sigma",
+        "N",
+        "c",
+        "met after",
+        "tau, steps",
+        "tau, tries",
+        "alpha >=",
+        "theorem 3",
+        "unconditional",
+        "Frobenius, k = c/2",
+        "theorem 1",
+        "corollary 1",
+    ];
+    format!(
+        "Steps until coupled chains met, autocorrelation times of the log-determinant, and bounds on the mixing time; the \
+         Frobenius error over the best of rank c/2, and its bounds. Means over the seeds; - where there is none\n\n{}",
+        aligned(&header, &rows)
+    )
+}
+
 /// Write `mixing.csv` and `mixing-theory.csv`.
 fn write(context: &Context<'_>, cells: &[Cell]) -> Result<(), Error> {
     let (mut errors, mut theory) = (Vec::new(), Vec::new());
     for Cell { set, regime, rows, c, seed, watched } in cells {
         let key =
             vec![set.clone(), regime.name().to_owned(), rows.to_string(), c.to_string(), seed.to_string()];
-        let more = vec![watched.sigma.to_string(), cell(watched.expected), cell(watched.alpha)];
+        let mut more = vec![watched.sigma.to_string()];
+        more.extend(THEORY.iter().map(|(_, value)| cell(watched.theory.as_ref().and_then(value))));
         theory.push([key.clone(), more].concat());
         for ((_, name), along) in WALKS.iter().zip(&watched.errors) {
             for (step, error) in CHECKPOINTS.iter().zip(along.iter().flatten()) {
@@ -172,7 +283,8 @@ fn write(context: &Context<'_>, cells: &[Cell]) -> Result<(), Error> {
     let key = ["dataset", "bandwidth", "rows", "landmarks", "seed"];
     let header = [&key[..], &["chain", "step", "trace_fraction"]].concat();
     write_csv(&context.out.join("mixing.csv"), &header, &errors)?;
-    let header = [&key[..], &["sigma", "expected_trace_fraction", "alpha_lower_bound"]].concat();
+    let header: Vec<&str> =
+        key.into_iter().chain(["sigma"]).chain(THEORY.iter().map(|(name, _)| *name)).collect();
     Ok(write_csv(&context.out.join("mixing-theory.csv"), &header, &theory)?)
 }
 
@@ -200,6 +312,7 @@ fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Sectio
             section.figure(context.out, file, &title, &panels, caption)?;
         }
     }
+    section.text = vec![table(cells)];
     section.summary = sentences(cells);
     Ok(section)
 }
@@ -207,6 +320,7 @@ fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Sectio
 fn panel(cells: &[&Cell], rows: usize, c: usize) -> Panel {
     let own: Vec<&Watched> =
         cells.iter().filter(|cell| (cell.rows, cell.c) == (rows, c)).map(|cell| &cell.watched).collect();
+    let theories = || own.iter().filter_map(|watched| watched.theory.as_ref());
     let mut series: Vec<Series> = WALKS
         .iter()
         .enumerate()
@@ -224,13 +338,13 @@ fn panel(cells: &[&Cell], rows: usize, c: usize) -> Panel {
             Series { name: (*name).to_owned(), look: at, points }
         })
         .collect();
-    let expected: Vec<f64> = own.iter().filter_map(|watched| watched.expected).collect();
+    let expected: Vec<f64> = theories().map(|theory| theory.expected).collect();
     if let Some([_, mean, _]) = summary(&expected) {
         let ends = [1.0, CHECKPOINTS[CHECKPOINTS.len() - 1] as f64];
         let points = ends.map(|at| (at, [mean; 3])).to_vec();
         series.push(Series { name: "c-DPP, expected".to_owned(), look: 13, points });
     }
-    let alpha = own.iter().filter_map(|watched| watched.alpha).fold(f64::NEG_INFINITY, f64::max);
+    let alpha = theories().filter_map(|theory| theory.alpha).fold(f64::NEG_INFINITY, f64::max);
     let alpha = if alpha.is_finite() { format!(", α ≥ {}", short(alpha)) } else { String::new() };
     Panel {
         title: format!("N = {rows}, c = {c}{alpha}"),
@@ -247,7 +361,7 @@ fn sentences(cells: &[Cell]) -> Vec<String> {
         .enumerate()
         .map(|(at, (_, name))| {
             let near = |cell: &Cell| {
-                let expected = cell.watched.expected?;
+                let expected = cell.watched.theory.as_ref()?.expected;
                 let errors = cell.watched.errors[at].as_ref()?;
                 Some(errors.iter().position(|&error| error <= 1.1 * expected).map(|step| CHECKPOINTS[step]))
             };

@@ -5,8 +5,10 @@
 //! runs; times have tables of their own.
 
 use crate::error::Error;
+use crate::rng::{Stream, stream};
 use crate::selectors::find;
 use crate::text::{Column, cells, write_csv};
+use dpp_nystrom::core::Scalar;
 use dpp_nystrom::data::Prepared;
 use dpp_nystrom::data::table::{self, Table, Target};
 use dpp_nystrom::landmarks::methods::Method;
@@ -18,12 +20,12 @@ use dpp_nystrom::{
 };
 use page::Section;
 use parts::Parts;
+use rand_core::Rng;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-mod alpha;
 mod mixing;
 mod page;
 mod parts;
@@ -39,9 +41,9 @@ pub enum Figures {
     Approximation,
     /// Prediction error of ridge regression on the landmarks.
     Ridge,
-    /// The error along the chain.
+    /// The error along the chain, and observed mixing beside its bounds.
     Mixing,
-    /// Time against error.
+    /// Error against time and against kernel evaluations.
     Tradeoff,
     /// Landmarks refined by swaps, compared with other row selections.
     Subset,
@@ -125,7 +127,8 @@ struct Plan {
     /// Rows and landmarks of the mixing experiment.
     mixing_rows: Vec<usize>,
     mixing_landmarks: Vec<usize>,
-    /// Landmarks of the time-error experiment.
+    /// Rows and landmarks of the time-error experiment.
+    tradeoff_rows: Vec<usize>,
     tradeoff_landmarks: usize,
 }
 
@@ -153,7 +156,8 @@ impl Plan {
             seeds: request.seeds.unwrap_or(if quick { 2 } else { 3 }),
             mixing_rows: if quick { vec![500] } else { vec![1_000, 4_000] },
             mixing_landmarks: if quick { vec![20, 50] } else { vec![50, 100, 200] },
-            tradeoff_landmarks: 20,
+            tradeoff_rows: if quick { vec![1_000] } else { vec![4_000, 10_000, 1_000_000] },
+            tradeoff_landmarks: if quick { 20 } else { 50 },
         }
     }
 
@@ -169,6 +173,9 @@ impl Plan {
     }
 }
 
+/// Standard deviation of the noise added to copies of a row, in standard deviations of the feature.
+const NOISE: f64 = 0.05;
+
 /// A data set, and a digest of its file.
 struct Set {
     table: Table,
@@ -178,6 +185,36 @@ struct Set {
 impl Set {
     fn name(&self) -> &str {
         &self.table.name
+    }
+
+    /// Return as many rows: a part of the set, or with noisy copies if it has fewer, without their targets.
+    fn rows(&self, rows: usize, seed: u64) -> Result<Prepared, Error> {
+        if self.table.rows() < rows {
+            return Ok(Prepared::new(self.grown(rows, seed)?, None, seed)?);
+        }
+        Ok(Prepared::new(self.table.clone(), Some(rows), seed)?)
+    }
+
+    /// Repeat the rows, each copy with its own noise, up to the requested number.
+    fn grown(&self, rows: usize, seed: u64) -> Result<Table, Error> {
+        let own = Prepared::new(self.table.clone(), None, seed)?;
+        let mut random = stream(seed, Stream::Rows);
+        // A sum of four uniform variates, of variance one.
+        let mut noise = || {
+            let sum: f64 = (0..4).map(|_| f64::from_draw(random.next_u32())).sum();
+            (sum - 2.0) * 3.0_f64.sqrt()
+        };
+        let values = own.rows.iter().cycle().take(rows * own.dim);
+        let features = values.map(|value| value + NOISE * noise()).collect();
+        Ok(Table {
+            name: self.table.name.clone(),
+            feature_names: self.table.feature_names.clone(),
+            dim: own.dim,
+            features,
+            target: None,
+            target_name: None,
+            weights: None,
+        })
     }
 
     /// Return the choices of bandwidth; cross-validation needs a target.
@@ -276,7 +313,7 @@ pub fn run(request: &Request, observer: &dyn Observer, note: &dyn Fn(&str)) -> R
     let wants = |figures| request.figures == figures || request.figures == Figures::All;
     let mut sections: Vec<Section> = Vec::new();
     if wants(Figures::Approximation) || wants(Figures::Ridge) {
-        let trials = trials::run(&context, &sets, "trials")?;
+        let trials = trials::run(&context, &sets, "trials", true)?;
         trials::write(&context, &trials, "trials")?;
         if wants(Figures::Approximation) {
             sections.push(trials::approximation(&context, &trials)?);

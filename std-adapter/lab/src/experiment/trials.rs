@@ -3,11 +3,11 @@
 use super::page::Section;
 use super::summary::Metric;
 use super::{Context, Regime, Set, summary};
-use crate::benchmark::{Comparison, Trial, evaluate};
-use crate::chart::{Axis, Panel, Scale};
-use crate::curves::curves;
+use crate::benchmark::{ALL_ROWS, Comparison, Trial, evaluate};
+use crate::chart::{Axis, Panel, Scale, Series};
+use crate::curves::{curves, look};
 use crate::error::Error;
-use crate::statistics::distinct;
+use crate::statistics::{distinct, summary};
 use crate::text::{Column, cell};
 use crate::variants::Approximation;
 use dpp_nystrom::kernel::{KernelKind, Precision};
@@ -20,19 +20,32 @@ use std::sync::Arc;
 pub(super) struct Trials {
     pub(super) regime: Regime,
     pub(super) trials: Vec<Trial>,
+    /// Regression on all training rows.
+    pub(super) full: Vec<Trial>,
 }
 
-/// Run all data sets, choices of bandwidth and seeds; the files of the parts begin with `part_name`.
-pub(super) fn run(context: &Context<'_>, sets: &[Set], part_name: &str) -> Result<Vec<Trials>, Error> {
-    let cases = context.cases(part_name, sets, |set, regime, seed| one(context, set, regime, seed))?;
+/// The most training rows that regression on all of them is compared with.
+const ALL: usize = 3_000;
+
+/// Run all data sets, choices of bandwidth and seeds, and on all training rows if `full`; the files of the
+/// parts begin with `part_name`.
+pub(super) fn run(
+    context: &Context<'_>,
+    sets: &[Set],
+    part_name: &str,
+    full: bool,
+) -> Result<Vec<Trials>, Error> {
+    let cases = context.cases(part_name, sets, |set, regime, seed| one(context, set, regime, seed, full))?;
     let trials = |regime| {
         let own = cases.iter().filter(|case| case.regime == regime);
-        Trials { regime, trials: own.flat_map(|case| case.result.clone()).collect() }
+        let (full, trials) =
+            own.flat_map(|case| case.result.clone()).partition(|trial| trial.method == ALL_ROWS);
+        Trials { regime, trials, full }
     };
     Ok(Regime::BOTH.map(trials).into())
 }
 
-fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Vec<Trial>, Error> {
+fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64, full: bool) -> Result<Vec<Trial>, Error> {
     let plan = context.plan;
     let (rows, test) = plan.split(&set.table);
     let mut landmarks: Vec<usize> = plan.landmarks.iter().copied().filter(|&c| c < rows - test).collect();
@@ -48,6 +61,7 @@ fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Ve
             selectors: selectors.clone(),
             landmarks: landmarks.clone(),
             approximation: Approximation::Nystrom,
+            full: full && set.table.target.is_some() && rows - test <= ALL,
             seed,
             seeds: 1,
             rows,
@@ -75,7 +89,7 @@ fn one(context: &Context<'_>, set: &Set, regime: Regime, seed: u64) -> Result<Ve
 
 /// Trials of all sets at both bandwidths.
 pub(super) fn flat(all: &[Trials]) -> impl Iterator<Item = (Regime, &Trial)> {
-    all.iter().flat_map(|Trials { regime, trials }| trials.iter().map(|trial| (*regime, trial)))
+    all.iter().flat_map(|Trials { regime, trials, .. }| trials.iter().map(|trial| (*regime, trial)))
 }
 
 /// Write `name.csv`, and the seconds in `name-seconds.csv`.
@@ -141,7 +155,7 @@ fn section(
     section.tables = vec!["trials.csv".to_owned(), "trials-seconds.csv".to_owned()];
     figures(context, all, name, metrics, &mut section)?;
     if let Some(metric) = metrics.first() {
-        for Trials { regime, trials } in all {
+        for Trials { regime, trials, .. } in all {
             section.summary.extend(summary::sentences(trials, metric, *regime));
         }
     }
@@ -159,7 +173,7 @@ pub(super) fn figures(
     for metric in metrics {
         let improvement: Vec<Panel> = all
             .iter()
-            .map(|Trials { regime, trials }| Panel {
+            .map(|Trials { regime, trials, .. }| Panel {
                 title: regime.title().to_owned(),
                 x: Axis::new("landmarks c", Scale::Logarithmic),
                 y: Axis::new("less than uniform, %", Scale::Linear),
@@ -173,14 +187,18 @@ pub(super) fn figures(
             metric.title
         );
         section.figure(context.out, file, &title, &improvement, caption)?;
-        for Trials { regime, trials } in all {
+        for Trials { regime, trials, full } in all {
             let panel = |set: &String| {
-                let own: Vec<Trial> = trials.iter().filter(|trial| trial.dataset == *set).cloned().collect();
+                let of_set = |trials: &[Trial]| -> Vec<Trial> {
+                    trials.iter().filter(|trial| trial.dataset == *set).cloned().collect()
+                };
+                let mut series = curves(&of_set(trials), metric.of);
+                series.extend(level(&of_set(full), metric, &context.plan.landmarks));
                 Panel {
                     title: set.clone(),
                     x: Axis::new("landmarks c", Scale::Logarithmic),
                     y: Axis::new(metric.title, Scale::Logarithmic),
-                    series: curves(&own, metric.of),
+                    series,
                 }
             };
             let sets = distinct(trials.iter().map(|trial| &trial.dataset));
@@ -192,4 +210,13 @@ pub(super) fn figures(
         }
     }
     Ok(())
+}
+
+/// A level line of regression on all training rows; none of what is not measured in it, or is zero.
+fn level(full: &[Trial], metric: &Metric, landmarks: &[usize]) -> Option<Series> {
+    let values: Vec<f64> = full.iter().filter_map(metric.of).filter(|&value| value > 1e-9).collect();
+    let summary = summary(&values)?;
+    let ends = [landmarks.iter().min()?, landmarks.iter().max()?];
+    let points = ends.map(|&c| (c as f64, summary)).to_vec();
+    Some(Series { name: ALL_ROWS.to_owned(), look: look(ALL_ROWS), points })
 }

@@ -28,7 +28,7 @@ type Equal = Case<Matched>;
 pub(super) fn run(context: &Context<'_>, sets: &[Set], trials: &[Trials]) -> Result<Vec<Equal>, Error> {
     let mut all = Vec::new();
     for set in sets {
-        for Trials { regime, trials } in trials {
+        for Trials { regime, trials, .. } in trials {
             for seed in context.plan.seeds() {
                 let own = |trial: &&Trial| trial.dataset == set.name() && trial.seed == seed;
                 let Some(sigma) = trials.iter().find(own).map(|trial| trial.sigma) else { continue };

@@ -34,7 +34,7 @@ pub(super) fn plan(request: &Request) -> Plan {
 
 /// Run with a plan from [`plan`].
 pub(super) fn run(context: &Context<'_>, sets: &[Set], quick: bool) -> Result<Section, Error> {
-    let all = trials::run(context, sets, "subset")?;
+    let all = trials::run(context, sets, "subset", false)?;
     trials::write(context, &all, "subset")?;
     let equal = equal::run(context, sets, &all)?;
     let times = times::run(context, sets, quick)?;

@@ -2,14 +2,12 @@
 
 use crate::error::Error;
 use crate::experiment::{Context, Set, gaussian};
-use crate::rng::{Stream, stream};
 use crate::statistics::mean;
 use crate::text::{self, Column, short};
 use dpp_nystrom::Sigma;
+use dpp_nystrom::approximation::Gram;
 use dpp_nystrom::landmarks::{self, Selector, Task};
 use dpp_nystrom::selectors::{Refined, RpCholesky};
-use dpp_nystrom::{approximation::Gram, core::Scalar, data::Prepared, data::table::Table};
-use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -20,9 +18,6 @@ const QUICK: [(usize, usize); 2] = [(1_000, 20), (5_000, 20)];
 /// Timed runs of each method in turn, after one warm-up run. The minimum is reported, since other load can
 /// only add time.
 const RUNS: usize = 15;
-
-/// Standard deviation of the noise added to copies of a row, in standard deviations of the feature.
-const NOISE: f64 = 0.05;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Timed {
@@ -59,11 +54,7 @@ pub(super) fn run(context: &Context<'_>, sets: &[Set], quick: bool) -> Result<Ve
 
 fn one(context: &Context<'_>, set: &Set, rows: usize, c: usize) -> Result<Timed, Error> {
     let seed = context.plan.seed;
-    let data = if set.table.rows() < rows {
-        Prepared::new(grown(set, rows, seed)?, None, seed)?
-    } else {
-        Prepared::new(set.table.clone(), Some(rows), seed)?
-    };
+    let data = set.rows(rows, seed)?;
     let gram = Gram::new(&data, gaussian(context, &data, Sigma::Median(1.0), seed)?)?;
     let task = Task { seed, ..Task::new(&gram, c) };
     let mut least = [f64::INFINITY; 2];
@@ -78,28 +69,6 @@ fn one(context: &Context<'_>, set: &Set, rows: usize, c: usize) -> Result<Timed,
     }
     let [pivoted, refined] = least;
     Ok(Timed { rows, landmarks: c, pivoted, refined })
-}
-
-/// Repeat the rows, each copy with its own noise, up to the requested number.
-fn grown(set: &Set, rows: usize, seed: u64) -> Result<Table, Error> {
-    let own = Prepared::new(set.table.clone(), None, seed)?;
-    let mut random = stream(seed, Stream::Rows);
-    // A sum of four uniform variates, of variance one.
-    let mut noise = || {
-        let sum: f64 = (0..4).map(|_| f64::from_draw(random.next_u32())).sum();
-        (sum - 2.0) * 3.0_f64.sqrt()
-    };
-    let values = own.rows.iter().cycle().take(rows * own.dim);
-    let features = values.map(|value| value + NOISE * noise()).collect();
-    Ok(Table {
-        name: set.table.name.clone(),
-        feature_names: set.table.feature_names.clone(),
-        dim: own.dim,
-        features,
-        target: None,
-        target_name: None,
-        weights: None,
-    })
 }
 
 /// Write `subset-times.csv`.

@@ -202,7 +202,7 @@ mod tests {
             trial("b", "lev", 0, (0.2, None, 0.5)),
             trial("b", "refined-ridge", 0, (0.2, None, 0.5)),
         ];
-        let all = [Trials { regime: Regime::Median, trials }];
+        let all = [Trials { regime: Regime::Median, trials, full: Vec::new() }];
         let cells = cells(&all);
         assert_eq!(cells.len(), 2);
         let (name, least) = &cells[0].rival;
