@@ -473,8 +473,10 @@ fn draw_legend(area: &Area<'_>, panels: &[Panel]) -> Outcome {
     let all = panels.iter().flat_map(|panel| &panel.series);
     let mut names = distinct(all.map(|series| (series.look, series.name.as_str())));
     names.sort_by_key(|&(look, _)| look);
+    // Closer together where there are many.
+    let spacing = (area.dim_in_pixel().1 as i32 - 60).max(0) / names.len().max(1) as i32;
     for (at, (number, name)) in names.into_iter().enumerate() {
-        let y = 40 + 24 * at as i32;
+        let y = 40 + spacing.min(24) * at as i32;
         let (colour, dashes) = look(number);
         let line = ShapeStyle::from(&colour).stroke_width(2);
         let (dash, gap) = dashes.unwrap_or((22, 0));

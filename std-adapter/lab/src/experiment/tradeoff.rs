@@ -205,7 +205,7 @@ fn write(context: &Context<'_>, cells: &[Cell]) -> Result<(), Error> {
 type Cost = (&'static str, &'static str, fn(&Timed) -> Option<f64>);
 
 const COSTS: [Cost; 2] = [
-    ("seconds", "seconds, from rows to landmarks", |timed| Some(timed.seconds)),
+    ("seconds", "seconds from rows to landmarks", |timed| Some(timed.seconds)),
     ("evaluations", "kernel evaluations", |timed| timed.evaluations.map(|count| count as f64)),
 ];
 
@@ -235,7 +235,7 @@ fn section(context: &Context<'_>, sets: &[Set], cells: &[Cell]) -> Result<Sectio
             if panels.is_empty() {
                 continue;
             }
-            let title = format!("Error against {name}, N = {rows}, c = {c}, {}", regime.title());
+            let title = format!("Error against {axis}, N = {rows}, c = {c}, {}", regime.title());
             let file = format!("tradeoff-{rows}-{}-{name}.svg", regime.name());
             let caption = format!(
                 "{title}: a point for each value of a method's option (tries or steps of the chains from a uniform start, \
