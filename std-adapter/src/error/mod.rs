@@ -235,7 +235,7 @@ impl Error {
     pub fn line(&self) -> Option<u64> {
         match &self.0 {
             Cause::Table(error) => match error.place {
-                Place::Whole => None,
+                Place::Whole | Place::Cell(..) => None,
                 Place::Line(line) | Place::Field(line, ..) | Place::Entry(line, _) => Some(line),
             },
             _ => None,
@@ -245,6 +245,7 @@ impl Error {
     /// Return the row, from 0, among the rows given or in a row store.
     pub fn row(&self) -> Option<usize> {
         match self.0 {
+            Cause::Table(TableError { place: Place::Cell(row, _), .. }) => usize::try_from(row).ok(),
             Cause::Weight { row, .. }
             | Cause::Unlabelled { row, .. }
             | Cause::Prediction { row }
@@ -262,7 +263,9 @@ impl Error {
     /// Return the name of the column or feature.
     pub fn column(&self) -> Option<&str> {
         match &self.0 {
-            Cause::Table(TableError { place: Place::Field(_, _, name), .. }) => Some(name),
+            Cause::Table(TableError { place: Place::Field(_, _, name) | Place::Cell(_, name), .. }) => {
+                Some(name)
+            }
             Cause::Table(error) => error.problem.column(),
             Cause::Spread { column: name }
             | Cause::ConstantTarget { name }

@@ -44,6 +44,8 @@ pub(crate) enum Place {
     Field(u64, usize, Box<str>),
     /// An entry of an array: the row and the column.
     Entry(u64, u64),
+    /// A cell of a table in memory: the row, from 0, and the column's name.
+    Cell(u64, Box<str>),
 }
 
 impl Display for Place {
@@ -53,6 +55,7 @@ impl Display for Place {
             Self::Line(line) => write!(f, ", line {line}"),
             Self::Field(line, number, column) => write!(f, ", line {line}, column {number} ({column:?})"),
             Self::Entry(row, number) => write!(f, ", row {row}, column {number}"),
+            Self::Cell(row, column) => write!(f, ", row {row}, column {column:?}"),
         }
     }
 }

@@ -255,6 +255,18 @@ pub(crate) fn is_of_ids(name: &str) -> bool {
         || words().is_some_and(|before| before.ends_with(|c: char| c.is_lowercase() || c.is_ascii_digit()))
 }
 
+/// Return the names of columns by those in a header, where a column without one is called by its index, and
+/// whether the first has none.
+pub(crate) fn named_all(header: &[&str]) -> (Vec<String>, bool) {
+    let header: Vec<&str> = header.iter().map(|name| name.trim_ascii()).collect();
+    let name = |(i, name): (usize, &&str)| match *name {
+        "" if header.contains(&format!("x{i}").as_str()) => format!("unnamed {i}"),
+        "" => format!("x{i}"),
+        name => name.to_owned(),
+    };
+    (header.iter().enumerate().map(name).collect(), header.first().is_some_and(|name| name.is_empty()))
+}
+
 impl Columns {
     pub(crate) fn named(list: Vec<Column>) -> Self {
         Self { list, named: true, unnamed_first: false }

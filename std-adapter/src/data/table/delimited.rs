@@ -13,7 +13,7 @@
 //! | words over numbers, or words alone | the header |
 //! | words over words, and numbers over numbers | an error |
 
-use crate::data::table::columns::{Column, Columns, Kind, Want};
+use crate::data::table::columns::{Column, Columns, Kind, Want, named_all};
 use crate::data::table::encoding::BUFFER;
 use crate::data::table::input::{Comments, Input, Limited, Origin, Passed, Plainer, line_limit};
 use crate::data::table::markers::Markers;
@@ -300,13 +300,9 @@ impl<'a, R: Read> Records<'a, R> {
                 && (kind(start).is_none() || start == b"1")
         });
         let all: Vec<&str> = short.then_some("").into_iter().chain(names).collect();
-        let name = |(i, name): (usize, &&str)| match *name {
-            "" if all.contains(&format!("x{i}").as_str()) => format!("unnamed {i}"),
-            "" => format!("x{i}"),
-            name => name.to_owned(),
-        };
-        let list = all.iter().enumerate().map(|column| open(name(column))).collect();
-        Ok(Columns { list, named, unnamed_first: all.first().is_some_and(|name| name.is_empty()) })
+        let (names, unnamed_first) = named_all(&all);
+        let list = names.into_iter().map(open).collect();
+        Ok(Columns { list, named, unnamed_first })
     }
 
     fn put(&self, record: &ByteRecord, line: u64, rows: &mut Rows<'_>) -> Result<(), TableError> {

@@ -9,6 +9,7 @@ pub(crate) mod encoding;
 pub(crate) mod fate;
 pub(crate) mod form;
 pub(crate) mod format;
+pub(crate) mod frame;
 pub(crate) mod input;
 pub(crate) mod libsvm;
 pub(crate) mod markers;
@@ -26,6 +27,7 @@ mod tests;
 
 pub use form::{Form, Part};
 pub use format::FORMATS;
+pub use frame::{Frame, Values};
 pub use input::{Reading, Remarks, Table};
 pub use options::{Labels, Limits, Missing, Options, Unknown};
 pub use reader::{is_named_as_one, read, read_features};

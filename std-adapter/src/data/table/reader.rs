@@ -92,20 +92,11 @@ impl Options {
         Ok(open(path, Want::Learn(None), self, None, false)?)
     }
 
-    /// Survey the columns, and read them as they were settled.
     fn read_surveyed(&self, path: &Path) -> Result<Reading, TableError> {
         let held = held(path)?;
         let origin = Origin { gzip: false, options: self, receiver: None, scan: false };
-        let survey = |words: Vec<usize>| {
-            let rows = open_rows(path, held.as_deref(), Want::Survey(&words), origin)?;
-            rows.settled().map_err(|error| TableError { path: path.into(), ..error })
-        };
-        let settled = match survey(Vec::new())? {
-            Ok(settled) => settled,
-            // Columns that are seen again are not asked for again.
-            Err(again) => survey(again)?.unwrap_or_default(),
-        };
-        finish(open_rows(path, held.as_deref(), Want::Learn(Some(&settled)), origin)?, path)
+        let rows = surveyed(|want| open_rows(path, held.as_deref(), want, origin));
+        finish(rows.map_err(|error| TableError { path: path.into(), ..error })?, path)
     }
 
     /// Read a file as [`read`](Self::read) does, and pass the rows to `receive` in blocks of some thousands:
@@ -198,6 +189,18 @@ impl Options {
         let want = Want::Apply { recipe, target: false };
         Ok(blocks(path, want, self, &mut receive)?.map_err(Error::from)?)
     }
+}
+
+/// Survey the columns, and read them as they were settled.
+pub(crate) fn surveyed<'a>(
+    open: impl Fn(Want<'_>) -> Result<Rows<'a>, TableError>,
+) -> Result<Rows<'a>, TableError> {
+    let settled = match open(Want::Survey(&[]))?.settled()? {
+        Ok(settled) => settled,
+        // Columns that are seen again are not asked for again.
+        Err(again) => open(Want::Survey(&again))?.settled()?.unwrap_or_default(),
+    };
+    open(Want::Learn(Some(&settled)))
 }
 
 /// Pass blocks of rows on. The outer error is that of the receiver.

@@ -160,8 +160,10 @@ impl Seen {
         }
     }
 
-    /// Add a value that is not written. NaN is a gap.
+    /// Add a value that is not written. NaN is a gap, and a fraction would have a decimal point.
     pub(crate) fn see_value(&mut self, value: f64, markers: &Markers, left: &mut usize) {
+        let has_point = value.is_finite() && value.fract() != 0.0;
+        (self.points, self.decimals) = (self.points | has_point, self.decimals | has_point);
         if value.is_nan() || markers.mark_value(value) {
             self.gap();
         } else if value.is_finite() {
