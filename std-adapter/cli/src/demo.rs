@@ -126,9 +126,7 @@ fn train_and_predict(table: &Table, out: &Path) -> Result<(), Error> {
         kernel: KernelParams { sigma: WIDE, ..KERNEL.into() },
         landmarks: Landmarks::Count(MODEL_LANDMARKS),
         selector: &Kdpp::default(),
-        ridge: Ridge::CrossValidated,
-        precision: Precision::F64,
-        seed: 0,
+        ..Params::default()
     };
     let outcome = pipeline::fit(&data, &params, None, &Bar)?;
     let selection = &outcome.selected.selection;

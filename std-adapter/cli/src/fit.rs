@@ -136,6 +136,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         ridge: arguments.ridge,
         precision: arguments.kernel.precision,
         seed,
+        ..Params::default()
     };
     let without = arguments.drop_below.map(|least| drop_weak(least, &*source, &params)).transpose()?;
     let (source, dropped) = match without.flatten() {

@@ -169,6 +169,7 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         ridge,
         precision: arguments.kernel.precision,
         seed,
+        ..Params::default()
     };
     let selected = pipeline::select(&*source, &params, &Bar)?;
     source::tell(&selected);

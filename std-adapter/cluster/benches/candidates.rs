@@ -18,7 +18,7 @@ use dpp_nystrom::pipeline::{Landmarks, Params, select};
 use dpp_nystrom::selectors::{Kdpp, Refined, Uniform};
 use dpp_nystrom::{
     Sigma,
-    kernel::{KernelKind, KernelParams, Precision},
+    kernel::{KernelKind, KernelParams},
 };
 use dpp_nystrom_cluster::{Session, SurveyedRows, TableSource};
 use std::fs::File;
@@ -74,8 +74,8 @@ async fn main() {
                     landmarks: Landmarks::Count(landmarks),
                     selector,
                     ridge: Ridge::Value(1e-6),
-                    precision: Precision::F64,
                     seed,
+                    ..Params::default()
                 };
                 let source = SurveyedRows::new(&query, survey);
                 let selected = select(&source, &params, &NoObserver).expect("landmarks");

@@ -20,7 +20,7 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use datafusion::parquet::file::properties::WriterProperties;
 use dpp_nystrom::Error;
-use dpp_nystrom::kernel::{KernelParams, Precision};
+use dpp_nystrom::kernel::KernelParams;
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::pipeline::{Landmarks, Params, fit_batches, select};
 use dpp_nystrom::selectors::Uniform;
@@ -161,8 +161,8 @@ fn params(c: usize, ridge: Ridge) -> Params<'static> {
         landmarks: Landmarks::Count(c),
         selector: &Uniform,
         ridge,
-        precision: Precision::F64,
         seed: 1,
+        ..Params::default()
     }
 }
 

@@ -291,7 +291,8 @@ fn bandwidth(
     };
     let landmarks = Landmarks::Count(selector.fixed().map_or(c, <[_]>::len));
     let kernel = KernelParams { sigma, ..kind.into() };
-    let params = Params { kernel, landmarks, selector: &**selector, ridge, precision, seed };
+    let params =
+        Params { kernel, landmarks, selector: &**selector, ridge, precision, seed, ..Params::default() };
     Ok(pipeline::select(data, &params, observer)?.kernel.sigma)
 }
 

@@ -19,7 +19,6 @@ use crate::landmarks::{
 use crate::model::{export::unscaled, trained::AnyCoefficients, trained::Model};
 use crate::observer::{NoObserver, Observer};
 use crate::pipeline::{self, Landmarks as Wanted, Params};
-use crate::regression::ridge::Ridge;
 use dpp_nystrom_core::kernel::{ChosenKernel, Kernel};
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Matrix, Points};
 use dpp_nystrom_host::heap::{Heap, zeros};
@@ -252,9 +251,9 @@ impl NystroemParams {
             kernel: self.kernel,
             landmarks: Wanted::Count(self.c),
             selector: &*self.selector,
-            ridge: Ridge::CrossValidated,
             precision,
             seed,
+            ..Params::default()
         };
         let selected = pipeline::select(source.as_rows(), &params, observer)?;
         let kernel = selected.kernel.build()?;

@@ -8,6 +8,7 @@
 //! its landmarks mapped, r numbers each.
 
 mod descent;
+mod kept;
 mod learn;
 mod number;
 mod objective;
@@ -15,6 +16,8 @@ mod rows;
 mod search;
 mod transform;
 
+pub(crate) use kept::Learning;
+pub use kept::Metrics;
 pub use learn::LearnedMetric;
 pub(crate) use learn::{MOST_LANDMARKS, learn_metric, ranks};
 pub use number::NumberOfLandmarks;

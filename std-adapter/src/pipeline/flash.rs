@@ -2,7 +2,7 @@
 
 use crate::data::{prepared::Prepared, source::RowSource, table::input::Table};
 use crate::error::{Cause, Error};
-use crate::kernel::{kind::KernelKind, metric::Metric, params::KernelParams, precision::Precision};
+use crate::kernel::{kind::KernelKind, metric::Metric, params::KernelParams};
 use crate::landmarks::selector::Selector;
 use crate::metric::{MOST_LANDMARKS, ranks};
 use crate::model::{Model, export::Bits, export::Exported, export::exported::constants};
@@ -408,8 +408,8 @@ impl<'a> FlashParams<'a> {
             landmarks: if free { Landmarks::Free(landmarks) } else { Landmarks::Count(landmarks) },
             selector: self.selector,
             ridge: self.ridge,
-            precision: Precision::F64,
             seed: self.seed,
+            ..Params::default()
         }
     }
 }

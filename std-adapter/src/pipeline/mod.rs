@@ -15,7 +15,7 @@ mod tested;
 mod trace;
 mod weak;
 
-pub use crate::metric::{LearnedMetric, NumberOfLandmarks};
+pub use crate::metric::{LearnedMetric, Metrics, NumberOfLandmarks};
 pub use flash::{Candidate, FlashParams, InFlash, fit_in_flash, flash_bytes};
 pub use outcome::Outcome;
 pub use params::{Landmarks, Params, with_usual};

@@ -4,6 +4,7 @@ use crate::data::source::RowSource;
 use crate::error::{Cause, Error};
 use crate::kernel::{params::KernelParams, precision::Precision};
 use crate::landmarks::{methods::auto::Auto, selector::Selector, tolerance::Tolerance};
+use crate::metric::Metrics;
 #[cfg(doc)]
 use crate::pipeline::NumberOfLandmarks;
 use crate::regression::ridge::Ridge;
@@ -81,6 +82,8 @@ pub struct Params<'a> {
     pub precision: Precision,
     /// The random seed.
     pub seed: u64,
+    /// Metrics that fits to the same rows share; none: each learns its own.
+    pub metrics: Option<&'a Metrics>,
 }
 
 impl Default for Params<'_> {
@@ -92,6 +95,7 @@ impl Default for Params<'_> {
             ridge: Ridge::CrossValidated,
             precision: Precision::F64,
             seed: 0,
+            metrics: None,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::landmarks::{
     chain::select_with, methods::exchanged::exchange, procedure::InPlace, selection::Selection,
     selector::RowAccess, selector::Task, selector::run, tolerance::Criterion, tolerance::fewest,
 };
-use crate::metric::{LearnedMetric, NumberOfLandmarks, learn_metric, number_of_landmarks};
+use crate::metric::{LearnedMetric, Learning, NumberOfLandmarks, learn_metric, number_of_landmarks};
 use crate::observer::Observer;
 use crate::pipeline::params::{Landmarks, Params, usual};
 use crate::pipeline::trace::{MeasuredError, trace_error};
@@ -294,7 +294,14 @@ fn in_learned_metric<'s>(
     let learning = learning.as_ref().unwrap_or(rows.as_ref());
     let from = choose_bandwidth(from, kind, learning, params.seed, observer)?.sigma;
     let start = (KernelSpec { kind, sigma: from }, kinds == Kinds::Any);
-    let mut learned = learn_metric(learning, start, metric, (count, free), params.seed, observer)?;
+    let learn = || learn_metric(learning, start, metric, (count, free), params.seed, observer);
+    let mut learned = match params.metrics {
+        Some(known) => {
+            let (rows, landmarks, seed) = (Cow::Borrowed(learning), (count, free), params.seed);
+            known.get_or(&Learning { rows, start, metric, landmarks, seed }, learn)
+        }
+        None => learn(),
+    }?;
     if let (Some(seen), Some(judged)) = (&seen, &mut learned.held_out) {
         judged.iter_mut().for_each(|row| *row = seen[*row]);
     }

@@ -124,14 +124,7 @@ pub(super) mod tests {
     }
 
     pub(in crate::pipeline) fn params(selector: &dyn Selector, kernel: KernelParams) -> Params<'_> {
-        Params {
-            kernel,
-            landmarks: Landmarks::Count(12),
-            selector,
-            ridge: Ridge::CrossValidated,
-            precision: Precision::F64,
-            seed: 5,
-        }
+        Params { kernel, landmarks: Landmarks::Count(12), selector, seed: 5, ..Params::default() }
     }
 
     /// Turn the sign of the targets of the first part that is left out. Its predictions stay the same, bit

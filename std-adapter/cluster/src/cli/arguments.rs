@@ -8,7 +8,7 @@ use dpp_nystrom::landmarks::methods::{METHODS, Method};
 use dpp_nystrom::pipeline::{Landmarks, Params};
 use dpp_nystrom::{
     Sigma,
-    kernel::{KernelKind, KernelParams, Precision},
+    kernel::{KernelKind, KernelParams},
 };
 use dpp_nystrom_cluster::{Error, Session, TableSource, Tls, roles};
 use dpp_nystrom_options::{MethodArguments, kernels, methods, one_of};
@@ -136,8 +136,8 @@ impl Selection {
             landmarks: Landmarks::Count(landmarks as usize),
             selector,
             ridge,
-            precision: Precision::F64,
             seed: self.seed,
+            ..Params::default()
         }
     }
 

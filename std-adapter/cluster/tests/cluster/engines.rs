@@ -2,7 +2,7 @@
 
 use crate::nodes::Nodes;
 use crate::rows::{NAMES, csv, json, parquet, parts, path, row};
-use dpp_nystrom::kernel::{KernelParams, Precision};
+use dpp_nystrom::kernel::KernelParams;
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::pipeline::{Landmarks, Params, fit_batches, select};
 use dpp_nystrom::selectors::Kdpp;
@@ -30,9 +30,8 @@ fn params(selector: &Kdpp, landmarks: usize) -> Params<'_> {
         kernel: KernelParams::default(),
         landmarks: Landmarks::Count(landmarks),
         selector,
-        ridge: Ridge::CrossValidated,
-        precision: Precision::F64,
         seed: 7,
+        ..Params::default()
     }
 }
 
