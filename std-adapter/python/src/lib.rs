@@ -10,6 +10,7 @@ mod model;
 mod options;
 mod run;
 mod sums;
+mod table;
 
 /// What Python sees.
 #[pyo3::pymodule]
@@ -20,6 +21,8 @@ mod _native {
     use crate::model::Model;
     #[pymodule_export]
     use crate::sums::Sums;
+    #[pymodule_export]
+    use crate::table::{Reading, Recipe, column_names};
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

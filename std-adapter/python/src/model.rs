@@ -1,12 +1,15 @@
 //! Models: fitted, saved, loaded, exported.
 
 use crate::arrays::{Array, Names, table, vector};
-use crate::options::{Options, kernel_name};
+use crate::options::{Checked, Options, kernel_name};
 use crate::run::{run, to_python};
+use crate::table::{Reading, Recipe};
 use dpp_nystrom::Error;
+use dpp_nystrom::data::{Prepared, RowSource};
 use dpp_nystrom::kernel::Metric;
-use dpp_nystrom::model::TestError;
 use dpp_nystrom::model::export::{Bits, Bundle, Form, Name, With, landmark_rows};
+use dpp_nystrom::model::{Importance, TestError};
+use dpp_nystrom::observer::Observer;
 use dpp_nystrom::pipeline::{self, Outcome, Selected};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
@@ -31,6 +34,14 @@ pub(crate) struct Model {
     pub(crate) metric: Option<String>,
 }
 
+impl Model {
+    fn of(rows: &dyn RowSource, checked: &Checked, observer: &dyn Observer) -> Result<Self, Error> {
+        let Outcome { selected, fitted, .. } = pipeline::fit(rows, &checked.params(rows)?, None, observer)?;
+        let metric = Some(metric_of(&selected));
+        Ok(Self { model: fitted.model, validation_error: fitted.validation_nrmse, metric })
+    }
+}
+
 #[pymethods]
 impl Model {
     /// Select landmarks, and fit ridge regression on them.
@@ -49,11 +60,17 @@ impl Model {
         run(py, options.threads, |observer| {
             let data = rows.dataset(Some(target), weights, &names)?;
             let source = data.source(checked.scale)?;
-            let rows = source.as_rows();
-            let Outcome { selected, fitted, .. } =
-                pipeline::fit(rows, &checked.params(rows)?, None, observer)?;
-            let metric = Some(metric_of(&selected));
-            Ok(Self { model: fitted.model, validation_error: fitted.validation_nrmse, metric })
+            Self::of(source.as_rows(), &checked, observer)
+        })
+    }
+
+    /// Select landmarks among the rows of a table, and fit ridge regression on them.
+    #[staticmethod]
+    fn of_table(py: Python<'_>, reading: &Bound<'_, Reading>, options: Options) -> PyResult<Self> {
+        let (reading, checked) = (&reading.get().0, options.check()?);
+        run(py, options.threads, |observer| {
+            let rows = Prepared::of_reading(reading.clone(), None, 0)?.scaled(checked.scale)?;
+            Self::of(&rows, &checked, observer)
         })
     }
 
@@ -158,6 +175,12 @@ impl Model {
         self.model.feature_names.clone()
     }
 
+    /// How the columns of a table become the features; none if the model was fitted to an array of numbers.
+    #[getter]
+    fn recipe(&self) -> Option<Recipe> {
+        self.model.recipe.as_ref().map(|_| Recipe(self.model.recipe()))
+    }
+
     #[getter]
     fn target_name(&self) -> &str {
         &self.model.target_name
@@ -225,11 +248,13 @@ impl Model {
         self.model.trained_rows
     }
 
-    /// The rise of the error where each feature is permuted, and its deviation; none if it was not measured.
+    /// The columns, the rise of the error where each is permuted, and its deviation; none if it was not
+    /// measured.
     #[getter]
-    fn importances(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+    fn importances(&self) -> Option<(Vec<String>, Vec<f64>, Vec<f64>)> {
         let measured = self.model.importances.as_ref()?;
-        Some(measured.columns.iter().map(|column| (column.rise, column.deviation)).unzip())
+        let of = |column: &Importance| (column.column.clone(), column.rise, column.deviation);
+        Some(measured.columns.iter().map(of).collect())
     }
 
     /// The error on rows that no choice has seen with its standard error, and the log-loss of classes with

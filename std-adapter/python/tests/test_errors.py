@@ -11,13 +11,13 @@ Y = X[:, 0] + X[:, 1]
 
 def fits(X, y=Y):
     """All ways in."""
-    yield lambda: Nystroem(random_state=0).fit(X)
-    yield lambda: LandmarkRidge(random_state=0).fit(X, y)
+    yield lambda: Nystroem(random_state=0, strict=True).fit(X)
+    yield lambda: LandmarkRidge(random_state=0, strict=True).fit(X, y)
     yield lambda: LandmarkRidge(random_state=0).partial_fit(X, y)
     yield lambda: select(X, 3, random_state=0)
     yield lambda: sample_cdpp(X, 3, kernel="rbf", random_state=0)
-    yield lambda: Nystroem(random_state=0).fit(globals()["X"]).transform(X)
-    yield lambda: LandmarkRidge(random_state=0).fit(globals()["X"], Y).predict(X)
+    yield lambda: Nystroem(random_state=0, strict=True).fit(globals()["X"]).transform(X)
+    yield lambda: LandmarkRidge(random_state=0, strict=True).fit(globals()["X"], Y).predict(X)
 
 
 def with_value(value):
@@ -37,7 +37,6 @@ def with_value(value):
         (X[:, 0], "[Ee]xpected 2D array"),
         (X.reshape(5, 10, 3), "dim 3"),
         (X + 1j, "[Cc]omplex"),
-        (np.array([["a", "b", "c"]] * 50, dtype=object), "could not convert string to float"),
     ],
 )
 def test_rows(rows, message):
@@ -139,8 +138,6 @@ def test_targets_and_shapes():
         Nystroem().fit(same)
     with pytest.raises(ValueError, match="independent"):
         Nystroem(gamma=1.0, n_components=2).fit(same)
-    with pytest.raises(ValueError, match="51"):
-        Nystroem(n_components=51).fit(X)
     five = np.arange(100.0)[:, None] % 5
     with pytest.warns(UserWarning, match="5 landmarks of the 12 asked for"):
         assert len(LandmarkRidge(n_components=12, metric="one").fit(five, np.sin(five[:, 0])).components_) == 5

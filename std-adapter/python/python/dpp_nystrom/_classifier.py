@@ -11,7 +11,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from . import _native, _parameters
+from . import _native, _parameters, _tables
 from ._model import LandmarkModel
 
 
@@ -26,7 +26,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
     ----------
     class_weight : dict, "balanced" or None, default=None
         Weights of classes, by which those of their rows are multiplied; "balanced": inverse to their frequencies.
-    n_components, alpha, metric, kernel, gamma, sigma, degree, coef0, selector, selector_params, landmarks, scale, random_state, n_jobs
+    n_components, alpha, metric, kernel, gamma, sigma, degree, coef0, selector, selector_params, landmarks, scale, categorical_features, missing, keep, strict, random_state, n_jobs
         As for :class:`LandmarkRidge`.
 
     Attributes
@@ -39,7 +39,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         The share of rows in a wrong class and the log-loss, on rows that no choice has seen, with their standard errors.
     alpha_, component_indices_, components_, feature_importances_, feature_importances_std_, inverse_length_scales_, metric_
         As of :class:`LandmarkRidge`; importances are rises of the log-loss.
-    validation_error_, sigma_, gamma_, n_features_in_, feature_names_in_
+    validation_error_, sigma_, gamma_, taken_, n_features_in_, feature_names_in_
         As of :class:`LandmarkRidge`; the error is that of the probabilities.
 
     Examples
@@ -71,6 +71,10 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         selector_params: dict[str, Any] | None = None,
         landmarks: ArrayLike | None = None,
         scale: str | None = "standard",
+        categorical_features: ArrayLike | str | None = "from_dtype",
+        missing: str | None = None,
+        keep: ArrayLike = (),
+        strict: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -87,6 +91,10 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
             selector_params=selector_params,
             landmarks=landmarks,
             scale=scale,
+            categorical_features=categorical_features,
+            missing=missing,
+            keep=keep,
+            strict=strict,
             random_state=random_state,
             n_jobs=n_jobs,
         )
@@ -98,9 +106,9 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features)
-            The rows, at least 2, finite.
+            The rows, at least 2: numbers, or a table, as for :class:`LandmarkRidge`.
         y : array-like, shape (n_samples,)
-            Their classes: numbers, text or truth values.
+            Their classes: numbers, text, truth values or categories. Rows of a table without one are left out.
         sample_weight : array-like, shape (n_samples,), default=None
             As for :meth:`LandmarkRidge.fit`. A class whose rows all have the weight 0 is left out.
 
@@ -115,8 +123,13 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         KeyboardInterrupt
             After Ctrl-C: at the next block of work.
         """
+        reading = _tables.learn(self, X, y, sample_weight, classes=True)
+        if reading is not None:
+            self._fit_table(reading, len(np.asarray(y)))
+            self.classes_ = _tables.classes(y, reading)
+            return self
         name = getattr(y, "name", None)
-        rows, classes = validate_data(self, X, y, **_parameters.ACCEPTED, ensure_min_samples=2)
+        rows, classes = validate_data(self, _tables.numbers(X), y, **_parameters.ACCEPTED, ensure_min_samples=2)
         check_classification_targets(classes)
         rows, classes = _parameters.aligned(rows), column_or_1d(classes)
         weights = _parameters.weights(sample_weight, rows)

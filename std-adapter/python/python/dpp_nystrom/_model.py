@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import _native, _parameters
+from . import _native, _parameters, _tables
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -45,6 +45,10 @@ class LandmarkModel(BaseEstimator):
         selector_params: dict[str, Any] | None = None,
         landmarks: ArrayLike | None = None,
         scale: str | None = "standard",
+        categorical_features: ArrayLike | str | None = "from_dtype",
+        missing: str | None = None,
+        keep: ArrayLike = (),
+        strict: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -60,6 +64,10 @@ class LandmarkModel(BaseEstimator):
         self.selector_params = selector_params
         self.landmarks = landmarks
         self.scale = scale
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.keep = keep
+        self.strict = strict
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -90,9 +98,11 @@ class LandmarkModel(BaseEstimator):
         """
         model = _native.Model.load(os.fspath(path))
         loaded = cls(kernel=model.kernel, n_components=len(model.landmarks))
-        loaded.n_features_in_ = len(model.feature_names)
-        if model.feature_names != [f"x{feature}" for feature in range(loaded.n_features_in_)]:
-            loaded.feature_names_in_ = np.asarray(model.feature_names, dtype=object)
+        names = model.feature_names if model.recipe is None else model.recipe.columns
+        loaded.n_features_in_ = len(names)
+        if names != [f"x{feature}" for feature in range(loaded.n_features_in_)]:
+            loaded.feature_names_in_ = np.asarray(names, dtype=object)
+        loaded._finds_columns = True
         loaded._adopt(model)
         return loaded
 
@@ -128,7 +138,25 @@ class LandmarkModel(BaseEstimator):
     def _rows(self, X: ArrayLike) -> NDArray[Any]:
         """Return rows for a prediction as the library takes them."""
         check_is_fitted(self)
-        return _parameters.aligned(validate_data(self, X, **_parameters.ACCEPTED, reset=False))
+        return _parameters.rows_for(self, X, self._model.recipe)
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the names of the features that the columns became, such as `heating=gas`: the columns of `components_`.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Not used; the names are those of the fit.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
+        check_is_fitted(self)
+        return np.asarray(self._model.feature_names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        return _parameters.tagged(self, super().__sklearn_tags__())
 
     def _fit(
         self,
@@ -140,11 +168,20 @@ class LandmarkModel(BaseEstimator):
         """Fit a model in one call."""
         weights = _parameters.weights(sample_weight, rows)
         total = float(len(rows)) if weights is None else float(weights.sum())
-        self._adopt(_native.Model(rows, target, weights, names, self._options(len(rows), total)), total)
+        self._take(_native.Model(rows, target, weights, names, self._options(len(rows), total)), total)
+        self._means = _parameters.means(rows)
+
+    def _fit_table(self, reading: _native.Reading, rows: int) -> None:
+        """Fit a model to a table of so many rows."""
+        self._take(_native.Model.of_table(reading, self._options(rows, reading.total)), reading.total)
+
+    def _take(self, model: _native.Model, total: float) -> None:
+        """Take a fitted model, and tell if it has fewer landmarks than were asked for."""
+        self._adopt(model, total)
         count = len(self.components_)
         if self.landmarks is None and self.n_components is not None and count < self.n_components:
             warnings.warn(
-                f"{count} landmarks of the {self.n_components} asked for: no more rows are independent under this kernel", stacklevel=3
+                f"{count} landmarks of the {self.n_components} asked for: no more rows are independent under this kernel", stacklevel=4
             )
 
     def _options(self, rows: int, trained: float) -> dict[str, Any]:
@@ -167,10 +204,17 @@ class LandmarkModel(BaseEstimator):
         self.metric_ = model.metric
         self.validation_error_ = model.validation_error
         self.inverse_length_scales_ = None if model.scales is None else np.asarray(model.scales)
-        for name in MEASURED:
+        for name in (*MEASURED, "_means"):
             self.__dict__.pop(name, None)
         if model.importances is not None:
-            self.feature_importances_, self.feature_importances_std_ = map(np.asarray, model.importances)
+            columns, *measured = model.importances
+            own = getattr(self, "feature_names_in_", None)
+            names = _native.column_names([""] * self.n_features_in_ if own is None else [str(name) for name in own])
+            # A column that was left out has none.
+            places = np.arange(len(columns)) if model.recipe is None else np.asarray([names.index(name) for name in columns])
+            full = np.zeros((2, len(columns) if model.recipe is None else len(names)))
+            full[:, places] = measured
+            self.feature_importances_, self.feature_importances_std_ = full
         if model.test_error is not None:
             self.test_error_, self.test_error_se_, log_loss = model.test_error
             if log_loss is not None:

@@ -37,7 +37,8 @@ class Model:
     sigma: float | None
     ridge: float
     trained_rows: int
-    importances: tuple[list[float], list[float]] | None
+    recipe: Recipe | None
+    importances: tuple[list[str], list[float], list[float]] | None
     test_error: tuple[float, float, tuple[float, float] | None] | None
     scales: list[float] | None
     labels: list[str] | None
@@ -51,6 +52,8 @@ class Model:
         options: dict[str, Any],
     ) -> Model: ...
     @staticmethod
+    def of_table(reading: Reading, options: dict[str, Any]) -> Model: ...
+    @staticmethod
     def of_bytes(bytes: bytes, validation_error: float | None, metric: str | None) -> Model: ...
     @staticmethod
     def load(path: str) -> Model: ...
@@ -59,6 +62,25 @@ class Model:
     def predict(self, rows: NDArray[Any], threads: int | None) -> NDArray[Any]: ...
     def probabilities(self, rows: NDArray[Any], threads: int | None) -> NDArray[Any]: ...
     def export(self, form: str, quantise: str | None, include: list[str], name: str) -> bytes: ...
+
+class Reading:
+    recipe: Recipe
+    rows: NDArray[Any]
+    target: NDArray[Any] | None
+    labels: list[str] | None
+    total: float
+    dropped: list[int]
+    lost: int
+    def __new__(cls, frame: dict[str, Any], how: dict[str, Any]) -> Reading: ...
+
+class Recipe:
+    columns: list[str]
+    words: list[str]
+    feature_names: list[str]
+    taken: list[tuple[str, str, bool]]
+    def read(self, frame: dict[str, Any], strict: bool) -> tuple[NDArray[Any], int]: ...
+    @staticmethod
+    def of_state(state: bytes) -> Recipe: ...
 
 class Sums:
     rows: list[int] | None
@@ -77,3 +99,4 @@ def select(
 ) -> list[tuple[int, float]]: ...
 def inclusion(rows: NDArray[Any], precomputed: bool, options: dict[str, Any]) -> list[float]: ...
 def sample_exact(rows: NDArray[Any], precomputed: bool, samples: int, options: dict[str, Any]) -> list[list[int]]: ...
+def column_names(names: list[str]) -> list[str]: ...

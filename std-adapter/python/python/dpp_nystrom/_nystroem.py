@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from . import _native, _parameters
+from . import _native, _parameters, _tables
 
 
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -26,6 +27,12 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     Parameters
     ----------
+    n_components : int, default=None
+        The number of landmarks: of more than there are rows as many as rows, with a warning. None: 100, and at most a quarter of the rows and as many as are
+        independent under the kernel.
+    metric : str, default="one"
+        "one": one bandwidth for all features. "scales", "map", "map:R" and "auto", learned from `y`: as for :class:`LandmarkRidge`. Features are
+        then those of scaled or mapped rows.
     kernel : {"rbf", "laplacian", "matern32", "matern52", "polynomial", "linear", "rational-quadratic", "precomputed"}, default="rbf"
         The kernel: `exp(-gamma ‖x - y‖²)`, `exp(-gamma ‖x - y‖₁)`, Matérn of smoothness 3/2 and 5/2, `(xᵀy + coef0)^degree`, `xᵀy`,
         `1 / (1 + ‖x - y‖² / (2 sigma²))`.
@@ -41,21 +48,17 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         The degree of the polynomial kernel.
     coef0 : float, default=1.0
         The offset of the polynomial kernel, at least 0.
-    n_components : int, default=None
-        The number of landmarks, at most that of the rows. None: 100, and at most a quarter of the rows and as many as are
-        independent under the kernel.
     selector : str, default="auto"
         How landmarks are selected: a method of the command line, such as "kdpp", "uniform", "kmeans++", "rpcholesky", "greedy" or "refined".
     selector_params : dict, default=None
         `sweeps`, of exchanges (`refined`, `auto`); `budget`, in seconds (`auto`); `steps`, of the chain (`kdpp`).
     landmarks : array-like of int, default=None
         Row indices to use in place of `n_components` and `selector`.
-    metric : str, default="one"
-        "one": one bandwidth for all features. "scales", "map", "map:R" and "auto", learned from `y`: as for :class:`LandmarkRidge`. Features are
-        then those of scaled or mapped rows.
     scale : {"standard", "robust"} or None, default=None
         None: rows as they are, as scikit-learn takes them. "standard": to mean 0 and standard deviation 1, constant features to 0, as
         the command line does. "robust": to median 0 and the interquartile range of a normal distribution.
+    categorical_features, missing, keep, strict
+        How a table is taken, as for :class:`LandmarkRidge`. Not for a precomputed kernel.
     random_state : int, RandomState instance or None, default=None
         The seed. The same integer selects the same rows as `--seed` on the command line.
     n_jobs : int, default=None
@@ -69,6 +72,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         The landmarks, in the units of the rows; not there for a precomputed kernel.
     metric_ : str
         The metric: "one", "scales" or "map:R".
+    taken_ : list of dict
+        The columns of a table that were not read as they stand, as of :class:`LandmarkRidge`.
     sigma_, gamma_ : float
         The bandwidth, and the coefficient that it is; None for kernels without them.
     n_features_in_ : int
@@ -91,32 +96,40 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def __init__(
         self,
-        kernel: str = "rbf",
+        n_components: int | None = None,
         *,
+        metric: str = "one",
+        kernel: str = "rbf",
         gamma: float | None = None,
         sigma: float | str = "median",
         degree: int = 3,
         coef0: float = 1.0,
-        n_components: int | None = None,
         selector: str = "auto",
         selector_params: dict[str, Any] | None = None,
         landmarks: ArrayLike | None = None,
-        metric: str = "one",
         scale: str | None = None,
+        categorical_features: ArrayLike | str | None = "from_dtype",
+        missing: str | None = None,
+        keep: ArrayLike = (),
+        strict: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
+        self.n_components = n_components
+        self.metric = metric
         self.kernel = kernel
         self.gamma = gamma
         self.sigma = sigma
         self.degree = degree
         self.coef0 = coef0
-        self.n_components = n_components
         self.selector = selector
         self.selector_params = selector_params
         self.landmarks = landmarks
-        self.metric = metric
         self.scale = scale
+        self.categorical_features = categorical_features
+        self.missing = missing
+        self.keep = keep
+        self.strict = strict
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -126,7 +139,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features), or (n_samples, n_samples) for `kernel="precomputed"`
-            The rows, at least 2, finite, or their kernel matrix.
+            The rows, at least 2: numbers, or a table; or their kernel matrix.
         y : array-like, shape (n_samples,), default=None
             The target, for the selector "refined-ridge", for `sigma="cv"` and for a `metric` that is learned; not read otherwise. Finite numbers,
             or text or truth values, which are classes.
@@ -138,22 +151,29 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Raises
         ------
         ValueError
-            For rows that are not finite, more landmarks than rows or than independent rows, invalid parameters.
+            For rows that are not finite, more landmarks than independent rows, invalid parameters.
         KeyboardInterrupt
             After Ctrl-C: at the next block of work.
         """
-        rows = _parameters.aligned(validate_data(self, X, **_parameters.ACCEPTED, ensure_min_samples=2))
-        for name in ("component_indices_", "components_"):
+        for name in ("component_indices_", "components_", "_recipe", "_means"):
             self.__dict__.pop(name, None)
         if self.kernel == "precomputed":
-            return self._fit_kernel(rows)
-        target, labels = None, None
-        if self.sigma == "cv" or self.selector == "refined-ridge" or self.metric != "one":
-            if y is None and self.metric != "one":
-                raise ValueError(f"metric={self.metric!r} is learned from the target: give y, or metric='one'")
+            return self._fit_kernel(self._numbers(X))
+        needs = self.sigma == "cv" or self.selector == "refined-ridge" or self.metric != "one"
+        if needs and y is None and self.metric != "one":
+            raise ValueError(f"metric={self.metric!r} is learned from the target: give y, or metric='one'")
+        y = y if needs else None
+        reading = _tables.learn(self, X, y, classes=y is not None and _tables.are_labels(y))
+        if reading is None:
+            rows = self._numbers(X)
             target, labels = (None, None) if y is None else _target(y)
-        options = _parameters.options(self, len(rows))
-        fitted = _native.Map(rows, target, _parameters.names(None, None, labels), options)
+            self._means = _parameters.means(rows)
+        else:
+            rows, target, labels = reading.rows, reading.target, reading.labels
+            self._recipe = reading.recipe
+            if reading.dropped and self.landmarks is not None:
+                raise ValueError("landmarks are rows of X, of which some have no target: leave these out")
+        fitted = _native.Map(rows, target, _parameters.names(None, None, labels), self._options(len(rows)))
         self._map: _native.Map | _native.GramMap = fitted
         self._n_features_out = fitted.rank
         self.metric_ = fitted.metric
@@ -162,16 +182,30 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if fitted.rows is None:
             self.components_ = fitted.landmarks
         else:
-            self.component_indices_ = np.asarray(fitted.rows, dtype=np.intp)
-            self.components_ = rows[self.component_indices_]
+            indices = np.asarray(fitted.rows, dtype=np.intp)
+            self.components_ = rows[indices]
+            kept = indices if reading is None else np.delete(np.arange(len(rows) + len(reading.dropped)), reading.dropped)[indices]
+            self.component_indices_ = kept
         return self
+
+    def _numbers(self, X: ArrayLike) -> NDArray[Any]:
+        """Return rows of numbers as the library takes them."""
+        return _parameters.aligned(validate_data(self, _tables.numbers(X), **_parameters.ACCEPTED, ensure_min_samples=2))
+
+    def _options(self, rows: int) -> dict[str, Any]:
+        """Return the options of the library, with no more landmarks than rows."""
+        options = (_parameters.options_of_kernel if self.kernel == "precomputed" else _parameters.options)(self, rows)
+        if self.landmarks is None and options["count"] is not None and options["count"] > rows:
+            warnings.warn(f"n_components={options['count']} is more than there are rows: {rows} landmarks are taken", stacklevel=3)
+            options["count"] = rows
+        return options
 
     def _fit_kernel(self, matrix: NDArray[Any]) -> Nystroem:
         """Select landmarks among the rows of a kernel matrix."""
         _parameters.check_square(matrix)
         if self.scale is not None or self.metric != "one":
             raise ValueError('kernel="precomputed" has no features to scale: leave out scale and metric')
-        options = _parameters.options_of_kernel(self, len(matrix))
+        options = self._options(len(matrix))
         indices = options["landmarks"] or sorted(row for row, _ in _native.select(matrix, None, True, options))
         self.component_indices_ = np.asarray(indices, dtype=np.intp)
         own = matrix[np.ix_(self.component_indices_, self.component_indices_)].astype(np.float64)
@@ -187,7 +221,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features)
-            The rows, finite, in the units of those that the map was fitted to; for `kernel="precomputed"` the kernel of each row with
+            The rows, in the units of those that the map was fitted to; for `kernel="precomputed"` the kernel of each row with
             those, shape (n_samples, n_rows).
 
         Returns
@@ -196,13 +230,13 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             In float32 for rows in float32, else in float64; computed in float64.
         """
         check_is_fitted(self)
-        rows = _parameters.aligned(validate_data(self, X, **_parameters.ACCEPTED, reset=False))
+        rows = _parameters.rows_for(self, X, getattr(self, "_recipe", None))
         if self.kernel == "precomputed":
             rows = np.ascontiguousarray(rows[:, self.component_indices_])
         return self._map.transform(rows, _parameters.threads(self.n_jobs))
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = _parameters.tagged(self, super().__sklearn_tags__())
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -211,7 +245,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 def _target(y: ArrayLike) -> tuple[NDArray[Any], list[str] | None]:
     """Return a target of numbers; of text and truth values, the index of each class and the labels."""
     values = column_or_1d(y)
-    if values.dtype.kind not in "OUSb":
+    if not _tables.are_labels(values):
         return _parameters.aligned(values.astype(np.float64, copy=False)), None
     labels, indices = np.unique(values.astype(str), return_inverse=True)
     return indices.astype(np.float64), [str(label) for label in labels]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from . import _native, _parameters
+from . import _native, _parameters, _tables
 from ._model import LandmarkModel
 
 
@@ -20,6 +20,10 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
     With `Φ` the features of :class:`Nystroem` and the target standardised, `min ‖Φβ - y‖² + alpha ‖β‖²`. The defaults are those of
     `dpp-nystrom fit`: the same rows and seed give the same model, bit for bit. A fit costs `c²` multiply-adds a row and
     what selection and metric cost; a prediction `c` kernel values, on all cores.
+
+    Arrays of numbers without gaps are taken as they are, and sparse matrices as a dense copy. A table (a frame of pandas or polars, or an array with words or
+    gaps) is read by the rules of the program: ids, empty and constant columns are left out, gaps filled, dates become their parts, and each word is a feature.
+    What was done is told by a `UserWarning` and by `taken_`. A frame gives the model that its CSV file gives, bit for bit.
 
     C-contiguous arrays of float64 and float32 are read where they are by `predict`, and by `fit` with `scale=None`, `metric="one"` and a
     selector that reads rows in place (see :class:`Nystroem`); float32 is then the precision of the fit. Otherwise a fit works on a
@@ -40,6 +44,16 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         of them, of rank R. "auto": whichever predicts rows that are held out best; with fewer than 100 rows, "one".
     scale : {"standard", "robust"} or None, default="standard"
         Standardise the features, or take them as they are.
+    categorical_features : "from_dtype", None or array-like of names, indices or a mask, default="from_dtype"
+        The columns of a table that are words even where they are numbers or dates. "from_dtype": categories. Levels of ordered categories
+        keep their order, and others are sorted.
+    missing : {"indicator", "mean", "error"} or None, default=None
+        What becomes of gaps in features (NaN, None, NA): filled with the mean of the training rows, of words the share of each, with a feature that tells
+        gaps of columns that had some in training, or without; or refused. None: "indicator", with `strict` "error".
+    keep : array-like of names or indices, default=()
+        The columns of a table that are not left out.
+    strict : bool, default=False
+        Refuse gaps, and take tables without leaving out columns, reading dates and amounts, or counting unknown words as none.
     kernel : str or None, default=None
         A kernel of :class:`Nystroem`, or "auto": of the kernels rbf, matern52, matern32 and laplacian that with the least error on rows held
         out. None: "auto" for 100 landmarks and more in the default metric and bandwidth, otherwise "rbf".
@@ -53,15 +67,17 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
     component_indices_ : ndarray of int, shape (n_landmarks,)
         The landmarks, as row indices of the training rows (of the first batch, for `partial_fit`); not there for landmarks that are points.
     components_ : ndarray, shape (n_landmarks, n_features)
-        The landmarks, in the units of the rows.
+        The landmarks, in the units of the rows; of a table, the features of :meth:`get_feature_names_out`.
+    taken_ : list of dict
+        The columns of a table that were not read as they stand: `column`, `what` became of it, and whether it was `left_out`.
     dual_coef_ : ndarray, shape (n_landmarks,) or (n_landmarks, n_outputs)
         The weights of the kernel values of the scaled rows.
     intercept_ : float or ndarray, shape (n_outputs,)
         The mean of each target, which is added to them.
-    feature_importances_ : ndarray, shape (n_features,)
+    feature_importances_ : ndarray, shape (n_features_in,)
         The rise of the error where the feature is permuted, over the error, on rows that no choice has seen (Breiman 2001): the mean of
-        five permutations. Not there after `partial_fit`.
-    feature_importances_std_ : ndarray, shape (n_features,)
+        five permutations; 0 for a column that was left out. Not there after `partial_fit`.
+    feature_importances_std_ : ndarray, shape (n_features_in,)
         Its standard deviation over the permutations.
     inverse_length_scales_ : ndarray, shape (n_features,), or None
         The inverse length-scale of each scaled feature in a learned metric, in bandwidths; None for one bandwidth. It is no importance.
@@ -97,9 +113,9 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features)
-            The rows, at least 2, finite.
+            The rows, at least 2: numbers, or a table. Infinities are refused.
         y : array-like, shape (n_samples,) or (n_samples, n_outputs)
-            The target, finite and not constant, in any units; several share landmarks, metric and ridge.
+            The target, finite and not constant, in any units; several share landmarks, metric and ridge. Rows of a table without a target are left out.
         sample_weight : array-like, shape (n_samples,), default=None
             The weights of the rows, at least 0: a row of weight `w` counts as `w` rows, also in the statistics that scale features and
             target, and in cross-validation; one of weight 0 is left out. The selection of landmarks does not depend on them.
@@ -111,12 +127,16 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         Raises
         ------
         ValueError
-            For values that are not finite, a constant target, invalid parameters.
+            For values that are not finite, a constant target, invalid parameters, and what `strict` refuses.
         KeyboardInterrupt
             After Ctrl-C: at the next block of work.
         """
-        rows, target, names = self._checked(X, y, reset=True, several=True)
-        self._fit(rows, target, sample_weight, names)
+        reading = _tables.learn(self, X, y, sample_weight)
+        if reading is None:
+            rows, target, names = self._checked(X, y, reset=True, several=True)
+            self._fit(rows, target, sample_weight, names)
+        else:
+            self._fit_table(reading, len(np.asarray(y)))
         self.__dict__.pop("_sums", None)
         return self
 
@@ -130,7 +150,7 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features)
-            The rows of a batch, finite.
+            The rows of a batch: finite numbers. Words and gaps are refused, and no column is left out.
         y : array-like, shape (n_samples,)
             Their target.
 
@@ -163,7 +183,7 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features)
-            The rows, finite, in the units of those that the model was fitted to.
+            The rows, in the units of those that the model was fitted to. Words that were in no training row count as none of those known, with a warning.
 
         Returns
         -------
@@ -185,7 +205,7 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         target_name, columns = getattr(y, "name", None), getattr(y, "columns", None)
         fewest = 2 if reset else 1
         rows, target = validate_data(
-            self, X, y, **_parameters.ACCEPTED, y_numeric=True, multi_output=several, reset=reset, ensure_min_samples=fewest
+            self, _tables.numbers(X), y, **_parameters.ACCEPTED, y_numeric=True, multi_output=several, reset=reset, ensure_min_samples=fewest
         )
         targets = None
         if target.ndim == 2 and target.shape[1] > 1:
