@@ -3,13 +3,16 @@
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::kernel::{KernelKind, KernelParams, Kinds, Metric};
 use dpp_nystrom::landmarks::{Refinement, Selector, methods::SelectorOptions, methods::find};
-use dpp_nystrom::pipeline::{Landmarks, Params};
+use dpp_nystrom::pipeline::{Landmarks, Metrics, Params};
 use dpp_nystrom::{Error, Ridge, Scale, Sigma, data::RowSource, selectors::Given};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
+
+/// The metrics of this process: the folds of a cross-validation of ridges have the same rows.
+static METRICS: Metrics = Metrics::new();
 
 /// What a selection needs.
 #[derive(FromPyObject)]
@@ -187,6 +190,7 @@ impl Checked {
             (None, None) => Landmarks::Usual,
         };
         let Self { kernel, ref selector, ridge, seed, .. } = *self;
-        Ok(Params { kernel, landmarks, selector: &**selector, ridge, seed, ..Params::default() })
+        let (selector, metrics) = (&**selector, Some(&METRICS));
+        Ok(Params { kernel, landmarks, selector, ridge, seed, metrics, ..Params::default() })
     }
 }

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpp_nystrom import LandmarkClassifier, LandmarkRidge, Nystroem, _native, sample_cdpp, select
+from dpp_nystrom import LandmarkClassifier, LandmarkRidge, Nystroem, _native, _parameters, sample_cdpp, select
 
 X = np.random.default_rng(0).normal(size=(50, 3))
 Y = X[:, 0] + X[:, 1]
@@ -90,6 +90,34 @@ def test_parameters(parameters, message):
     for estimator in (Nystroem(), LandmarkRidge()):
         with pytest.raises(ValueError, match=message):
             estimator.set_params(**parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize("value", [object(), [1, 2], {}, lambda x, y: 0.0, b"rbf"])
+@pytest.mark.parametrize("name", sorted(set(LandmarkRidge().get_params()) - {"strict", "random_state"}))
+def test_values_of_other_types(name, value):
+    """The message names the parameter, and nothing of the extension module."""
+    try:
+        LandmarkRidge(**{name: value}).fit(X, Y)
+    except (TypeError, ValueError) as error:
+        assert "extract" not in str(error) and "Options" not in str(error)
+        assert name in str(error) or name in ("landmarks", "alpha", "keep", "selector_params")
+
+
+def test_more_landmarks_than_rows():
+    for estimator, rows in ((Nystroem(n_components=51), X), (Nystroem(n_components=51, kernel="precomputed"), np.eye(50))):
+        with pytest.warns(UserWarning, match="50 landmarks are taken"):
+            assert estimator.fit(rows).transform(rows).shape == (50, 50)
+    with pytest.raises(ValueError, match="kernel='laplacian'"):
+        Nystroem("laplacian").fit(X)
+    with pytest.raises(ValueError, match="precomputed"):
+        Nystroem(kernel=lambda x, y: 0.0).fit(X)
+
+
+@pytest.mark.parametrize("variable, n_jobs, expected", [("1", None, 1), ("1", 3, 3), ("1", -1, None), ("many", None, None), ("100000", None, None)])
+def test_a_process_of_joblib_keeps_to_its_share(monkeypatch, variable, n_jobs, expected):
+    monkeypatch.setenv("OMP_NUM_THREADS", variable)
+    monkeypatch.setattr(_parameters, "cpu_count", lambda: 4)
+    assert _parameters.threads(n_jobs) == expected
 
 
 @pytest.mark.parametrize(

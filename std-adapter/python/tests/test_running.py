@@ -115,3 +115,17 @@ def test_rows_are_not_copied(dtype, kind):
     print(memory)
     # Besides the result: a few numbers a row (targets, folds) and blocks of rows.
     assert memory["grown"] < memory["result"] + 0.35 * memory["rows"]
+
+
+def test_fits_that_differ_in_alpha_share_their_metric():
+    X = np.random.default_rng(7).uniform(-2, 2, size=(300, 4))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
+    work, models = [], []
+    for alpha, seed in ((1e-3, 0), (1e-2, 0), (1e-2, 1)):
+        begin = time.process_time()
+        models.append(LandmarkRidge(alpha=alpha, random_state=seed, n_components=40).fit(X, y))
+        work.append(time.process_time() - begin)
+    # Learning a metric is most of the work of a fit.
+    assert 2 * work[1] < min(work[0], work[2])
+    assert models[0].metric_ == models[1].metric_ != "one"
+    assert np.array_equal(models[0].inverse_length_scales_, models[1].inverse_length_scales_)

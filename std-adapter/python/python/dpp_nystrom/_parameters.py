@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from numbers import Integral
 from types import SimpleNamespace
 from typing import Any
@@ -63,7 +64,13 @@ def seed(random_state: int | np.random.RandomState | None) -> int:
 
 
 def threads(n_jobs: int | None) -> int | None:
-    """Return the number of threads; None for all cores. Negative numbers count from all cores, as joblib's do."""
+    """Return the number of threads; None for all cores. Negative numbers count from all cores, as joblib's do.
+
+    Without one it is that of `OMP_NUM_THREADS`, by which joblib gives each of its processes a share of the cores.
+    """
+    share = os.environ.get("OMP_NUM_THREADS", "") if n_jobs is None else ""
+    if share.isdigit() and 0 < int(share) < cpu_count():
+        return int(share)
     if n_jobs is None or n_jobs == -1:
         return None
     if not isinstance(n_jobs, Integral) or n_jobs == 0:
@@ -97,6 +104,13 @@ def bandwidth(kernel: str | None, gamma: float | None, sigma: float | str) -> fl
     raise ValueError(f"gamma is the coefficient of the kernels rbf and laplacian; for the kernel {kernel} use sigma")
 
 
+def offset(value: Any) -> float:
+    """Return the offset of the polynomial kernel, which the library checks."""
+    if not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ValueError(f"invalid coef0 {value!r}: expected a number, at least 0")
+    return float(value)
+
+
 def coefficient(kernel: str, sigma: float | None) -> float | None:
     """Return the coefficient gamma of a kernel with this bandwidth; None for kernels without one."""
     if sigma is None or kernel not in ("rbf", "laplacian"):
@@ -104,10 +118,19 @@ def coefficient(kernel: str, sigma: float | None) -> float | None:
     return 0.5 / sigma**2 if kernel == "rbf" else 1.0 / sigma
 
 
+def named(name: str, value: Any) -> None:
+    """Refuse what is no name."""
+    if value is None or isinstance(value, str):
+        return
+    advice = "; of a kernel of your own, compute the matrix and give Nystroem(kernel='precomputed') its values" if name == "kernel" else ""
+    raise ValueError(f"invalid {name} {value!r}: expected a name, as text{advice}")
+
+
 def count(name: str, value: Any) -> int:
     """Return a number of landmarks."""
     if not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"invalid {name} {value!r}: expected a whole number, at least 1")
+        advice = f"; the kernel is named: kernel={value!r}" if name == "n_components" and isinstance(value, str) else ""
+        raise ValueError(f"invalid {name} {value!r}: expected a whole number, at least 1{advice}")
     return int(value)
 
 
@@ -180,10 +203,14 @@ def options_of_kernel(given: Any, rows: int) -> dict[str, Any]:
 
 def options(given: Any, rows: int) -> dict[str, Any]:
     """Return the options of the library from the parameters of an estimator, for this many rows."""
+    for name in ("kernel", "metric", "selector", "scale"):
+        named(name, getattr(given, name, None))
     extra = dict(given.selector_params or {})
     unknown = sorted(set(extra) - set(SELECTOR_PARAMS))
     if unknown:
         raise ValueError(f"invalid selector_params {unknown}: expected {', '.join(SELECTOR_PARAMS)}")
+    if extra.get("budget") is not None and not isinstance(extra["budget"], (int, float)):
+        raise ValueError(f"invalid selector_params['budget'] {extra['budget']!r}: expected a number of seconds")
     for name in ("sweeps", "steps"):
         if extra.get(name) is not None:
             extra[name] = count(f"selector_params[{name!r}]", extra[name])
@@ -192,7 +219,7 @@ def options(given: Any, rows: int) -> dict[str, Any]:
         "kernel": given.kernel,
         "sigma": bandwidth(given.kernel, given.gamma, given.sigma),
         "degree": count("degree", given.degree),
-        "coef0": float(given.coef0),
+        "coef0": offset(given.coef0),
         "metric": getattr(given, "metric", "one"),
         "count": None if given.n_components is None else count("n_components", given.n_components),
         "selector": given.selector,
