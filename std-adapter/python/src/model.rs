@@ -5,6 +5,7 @@ use crate::options::{Checked, Options, kernel_name};
 use crate::run::{run, to_python};
 use crate::table::{Reading, Recipe};
 use dpp_nystrom::Error;
+use dpp_nystrom::core::Assessment;
 use dpp_nystrom::data::{Prepared, RowSource};
 use dpp_nystrom::kernel::Metric;
 use dpp_nystrom::model::export::{Bits, Bundle, Form, Name, With, landmark_rows};
@@ -113,6 +114,27 @@ impl Model {
     ) -> PyResult<Bound<'py, PyAny>> {
         let shape = (self.model.feature_names.len(), self.model.outputs());
         rows.rows()?.each(py, shape, threads, |rows| self.model.predict(rows))
+    }
+
+    /// For each row, in its precision, the prediction, the standard deviation of a new observation (NaN if
+    /// the model has none) and the distance to the nearest landmark.
+    fn assess<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Array<'_>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        rows.rows()?.each(py, (self.model.feature_names.len(), 3), threads, |rows| {
+            let of =
+                |row: Assessment<f64>| [row.value, row.variance.map_or(f64::NAN, f64::sqrt), row.nearest];
+            Ok(self.model.assess(rows)?.into_iter().flat_map(of).collect())
+        })
+    }
+
+    /// Whether the model has what variances need.
+    #[getter]
+    fn has_variance(&self) -> bool {
+        self.model.confidence.as_ref().is_some_and(|confidence| !confidence.triangle.is_empty())
     }
 
     /// The probabilities of classes for rows, in their precision.

@@ -189,3 +189,24 @@ def test_several_targets(program, table, tmp_path, weighted):
     assert fitted.dual_coef_.shape == (len(fitted.components_), 2) and np.allclose(fitted.intercept_, np.average(Y, axis=0, weights=weights))
     fitted.save(tmp_path / "saved.dpp")
     assert np.array_equal(LandmarkRidge.load(tmp_path / "saved.dpp").predict(X), expected)
+
+
+def test_deviations_and_novelty(program, table, tmp_path):
+    X, y = table
+    data = write_csv(tmp_path / "rows.csv", {f"x{feature}": column for feature, column in enumerate(X.T)})
+    fitted = LandmarkRidge(random_state=0, n_components=30).fit(X, y)
+    fitted.save(tmp_path / "m.dpp")
+    program("predict", tmp_path / "m.dpp", data, "--with", "variance,nearest", "--out", tmp_path / "out.csv")
+    expected = np.loadtxt(tmp_path / "out.csv", skiprows=1, delimiter=",").T
+    mean, std, novelty = fitted.predict(X, return_std=True, return_novelty=True)
+    assert np.array_equal(mean, fitted.predict(X)) and np.array_equal(mean, expected[0])
+    assert np.array_equal(std, np.sqrt(expected[1])) and np.array_equal(novelty, expected[2])
+    assert np.array_equal(fitted.predict(X, return_std=True)[1], std)
+    far = fitted.predict(X[:3] + 100 * X.std(axis=0), return_std=True, return_novelty=True)
+    assert (far[1] > std.max()).all() and (far[2] > novelty.max()).all()
+    # Most targets are within two deviations.
+    assert 0.9 < (abs(y - mean) < 2 * std).mean() < 1
+    with pytest.raises(ValueError, match="has no variances"):
+        LandmarkRidge(random_state=0, n_components=30).partial_fit(X, y).predict(X, return_std=True)
+    with pytest.raises(ValueError, match="of one target"):
+        LandmarkRidge(random_state=0, n_components=30).fit(X, np.column_stack([y, y])).predict(X, return_std=True)

@@ -177,21 +177,42 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         self._sums = sums
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the prediction for each row.
+    def predict(self, X: ArrayLike, return_std: bool = False, return_novelty: bool = False) -> Any:
+        """Return the prediction for each row, and what is known of it.
 
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features)
             The rows, in the units of those that the model was fitted to. Words that were in no training row count as none of those known, with a warning.
+        return_std : bool, default=False
+            Return the standard deviation of a new observation as well: of one target. `c²` multiply-adds a row.
+        return_novelty : bool, default=False
+            Return the distance to the nearest landmark as well, in standard deviations of the features, or as a learned map has it.
 
         Returns
         -------
         predictions : ndarray, shape (n_samples,) or (n_samples, n_outputs)
             In the units of the target; in float32 for rows in float32, else in float64. Of several targets, a column for each.
+        std : ndarray, shape (n_samples,)
+            With `return_std`, in the units of the target.
+        novelty : ndarray, shape (n_samples,)
+            With `return_novelty`.
+
+        Raises
+        ------
+        ValueError
+            With `return_std` for a model that has no variances: after `partial_fit`, and of `dpp-nystrom fit` without `--variance`.
         """
-        outputs = self._outputs(X)
-        return outputs.ravel() if outputs.ndim == 1 or outputs.shape[1] == 1 else outputs
+        if not (return_std or return_novelty):
+            outputs = self._outputs(X)
+            return outputs.ravel() if outputs.ndim == 1 or outputs.shape[1] == 1 else outputs
+        rows = self._rows(X)
+        if np.ndim(self.intercept_) > 0:
+            raise ValueError("standard deviations and novelty are of one target: fit a model to each")
+        if return_std and not self._model.has_variance:
+            raise ValueError("the model has no variances: call fit, or run dpp-nystrom fit with --variance")
+        value, std, novelty = self._model.assess(rows, _parameters.threads(self.n_jobs)).T
+        return (value, *([std] if return_std else []), *([novelty] if return_novelty else []))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
