@@ -79,7 +79,7 @@ pub(crate) fn kernel_kind(name: &str, degree: u32, offset: f64) -> PyResult<Kern
         Some(&kind) => Ok(kind),
         None => {
             let names: Vec<&str> = KernelKind::ALL.iter().map(|&kind| kernel_name(kind)).collect();
-            Err(refused(format!("invalid kernel {name:?}: expected one of {}", names.join(", "))))
+            Err(refused(format!("invalid kernel {name:?}: expected one of {}, auto", names.join(", "))))
         }
     }
 }

@@ -241,6 +241,17 @@ def test_sparse_rows_are_those_of_a_dense_copy(table, form):
         assert np.array_equal(getattr(own, work)(form(X)), getattr(dense, work)(X))
 
 
+def test_a_notebook_shows_what_a_model_is(houses):
+    frame, price = houses
+    model = LandmarkRidge(**FAST)
+    assert "<th>landmarks</th>" not in model._repr_html_()
+    page = fitted(model, frame.rename(columns={"roof": "<roof>"}), price)._repr_html_()
+    assert f"<td>{len(model.components_)} of 240 rows</td>" in page and "x0, order, empty, &lt;roof&gt;" in page
+    assert f"{model.test_error_:.3g} ± " in page
+    kinds = fitted(LandmarkClassifier(**FAST), frame, np.where(price > 4, "dear", "cheap"))
+    assert "of rows in a wrong class" in kinds._repr_html_()
+
+
 def test_pipelines_of_encoders(houses):
     frame, price = houses
     words = frame[["heating", "doors"]].fillna("?")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,6 +155,20 @@ class LandmarkModel(BaseEstimator):
         """
         check_is_fitted(self)
         return np.asarray(self._model.feature_names, dtype=object)
+
+    def _repr_html_inner(self) -> str:
+        """Return scikit-learn's diagram, and of a fitted model what it is."""
+        diagram = str(super()._repr_html_inner())
+        if not hasattr(self, "_model"):
+            return diagram
+        head = {"landmarks": f"{len(self.components_)} of {self._model.trained_rows} rows", "kernel": self._model.kernel, "metric": self.metric_}
+        if hasattr(self, "test_error_"):
+            unit = "of rows in a wrong class" if self._model.labels else "standard deviations of the target"
+            head["test error"] = f"{self.test_error_:.3g} ± {self.test_error_se_:.1g} {unit}"
+        if left_out := [taken["column"] for taken in getattr(self, "taken_", []) if taken["left_out"]]:
+            head["columns left out"] = ", ".join(left_out)
+        cells = (f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>" for name, value in head.items() if value is not None)
+        return f"{diagram}<table>{''.join(cells)}</table>"
 
     def __sklearn_tags__(self) -> Any:
         return _parameters.tagged(self, super().__sklearn_tags__())

@@ -170,6 +170,7 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
             warnings.warn("partial_fit begins anew: fit and load keep no sums to add to", stacklevel=2)
         rows, target, names = self._checked(X, y, reset=sums is None)
         if sums is None:
+            self.__dict__.pop("taken_", None)
             sums = _native.Sums(rows, target, names, self._options(len(rows), len(rows)))
         threads = _parameters.threads(self.n_jobs)
         sums = sums.add(rows, target, threads)
