@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn import datasets
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.model_selection import cross_val_score
@@ -87,6 +88,19 @@ def test_a_frame_gives_the_model_of_its_file(program, houses, tmp_path):
     model.save(tmp_path / "own.dpp")
     program("predict", tmp_path / "own.dpp", tmp_path / "data.csv", "--out", tmp_path / "own.csv")
     assert (tmp_path / "own.csv").read_bytes() == (tmp_path / "out.csv").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "diabetes", "breast_cancer"])
+def test_tables_of_scikit_learn_give_the_models_of_their_files(program, tmp_path, name):
+    frame, target = getattr(datasets, f"load_{name}")(as_frame=True, return_X_y=True)
+    classes = name != "diabetes"
+    options = ["--classes"] if classes else []
+    path, predicted = by_program(program, tmp_path, frame.iloc[:300], target[:300], *options)
+    model = fitted((LandmarkClassifier if classes else LandmarkRidge)(random_state=0), frame[:300], target[:300])
+    assert [str(value) if classes else value for value in model.predict(frame[:300]).tolist()] == [
+        value if classes else float(value) for value in predicted
+    ]
+    assert model.export("bytes") == type(model).load(path).export("bytes")
 
 
 @pytest.mark.parametrize("labels", [["pine", "oak", "none"], [10, 9, 2], [0.5, 1.0, 2.5], [True, False, True]])
