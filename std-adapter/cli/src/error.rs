@@ -62,6 +62,9 @@ pub(crate) enum Error {
     /// A comparison of methods under another scale.
     #[error("evaluate scales the rows of each seed to mean 0 and standard deviation 1; omit --scale")]
     Scale,
+    /// Options of devices for a graph.
+    #[error("a graph is the model as it is, in its own precision; omit {0}, or export to rust, c or bytes")]
+    Graph(&'static str),
     /// An invalid key.
     #[error(
         "{}: the key{} is not 64 hexadecimal digits; make one with: openssl rand -hex 32",

@@ -9,6 +9,7 @@ use crate::output::{
 use clap::Args;
 use dpp_nystrom::Model;
 use dpp_nystrom::data::table::Reading;
+use dpp_nystrom::model::AnyCoefficients;
 use dpp_nystrom::model::export::{Bits, Bundle, Cost, Form, Name, With, landmark_rows};
 use dpp_nystrom_host::atomic_file::write_whole;
 use dpp_nystrom_options::{Choice, one_of};
@@ -20,8 +21,9 @@ Examples:
   dpp-nystrom export houses.dpp --to c --out houses.h --data houses.csv
   dpp-nystrom export houses.dpp --to rust --quantise i16 --out houses.rs
   dpp-nystrom export houses.dpp --to bytes --out houses.bin
+  dpp-nystrom export houses.dpp --to onnx --out houses.onnx
 
-All forms predict from raw rows, in single precision or, with --quantise, in integers. --data measures the loss of accuracy relative to predict on rows of your choice. Where arm-none-eabi-gcc is
+A graph (onnx) is the model as it is, for onnxruntime: rows of its features after reading in, predictions or labels and probabilities out. The other forms are for devices. They predict from raw rows, in single precision or, with --quantise, in integers. --data measures the loss of accuracy relative to predict on rows of your choice. Where arm-none-eabi-gcc is
 installed, a C header is compiled for a Cortex-M4F at -Os to report its flash and stack.";
 
 #[derive(Debug, Args)]
@@ -161,6 +163,9 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     keep_inputs(Some(&arguments.out), &inputs)?;
     let model = Model::load(&arguments.model)?;
+    if arguments.to == Form::Onnx {
+        return graph(arguments, &model);
+    }
     let has = |added| arguments.with.contains(&added);
     let with = With { novelty: has(Added::Novelty), variance: has(Added::Variance) };
     let outputs = model.each_output();
@@ -235,6 +240,57 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         targets: if classes || measured.len() == 1 { Vec::new() } else { measured },
     };
     print_report(arguments.json, &report, text)
+}
+
+#[derive(Serialize)]
+struct Graph<'a> {
+    #[serde(serialize_with = "shown")]
+    out: &'a Path,
+    name: &'a str,
+    features: usize,
+    landmarks: usize,
+    outputs: usize,
+    numbers: &'static str,
+    file_bytes: usize,
+}
+
+/// Write the model as an ONNX graph.
+fn graph(arguments: &Export, model: &Model) -> Result<(), Error> {
+    let of_devices = [
+        ("--quantise", arguments.quantise.is_some()),
+        ("--with", !arguments.with.is_empty()),
+        ("--data", arguments.data.is_some()),
+    ];
+    if let Some((option, _)) = of_devices.into_iter().find(|(_, given)| *given) {
+        return Err(Error::Graph(option));
+    }
+    let name = name(arguments);
+    let content = model.to_onnx(&name)?;
+    write_whole(&arguments.out, |file| file.write_all(&content))?;
+    let report = Graph {
+        out: &arguments.out,
+        name: name.as_str(),
+        features: model.feature_names.len(),
+        landmarks: model.landmarks(),
+        outputs: model.outputs(),
+        numbers: match model.coefficients {
+            AnyCoefficients::F32(_) => "f32",
+            AnyCoefficients::F64(_) => "f64",
+        },
+        file_bytes: content.len(),
+    };
+    print_report(arguments.json, &report, |report| {
+        let out = report.out.display().to_string();
+        let rows = [
+            row("name", report.name),
+            row("features", report.features),
+            row("landmarks", report.landmarks),
+            row("outputs", report.outputs),
+            row("format", report.numbers),
+            row("bytes of the file", report.file_bytes),
+        ];
+        listed(&["file", &out], &rows)
+    })
 }
 
 /// Return the name requested, or the file's; note if it had to be changed.

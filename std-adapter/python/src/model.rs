@@ -171,6 +171,15 @@ impl Model {
             PyValueError::new_err(format!("invalid {what} {value:?}: expected {expected}"))
         };
         let form: Form = form.parse().map_err(PyValueError::new_err)?;
+        let name = Name::new(name);
+        if form == Form::Onnx {
+            if quantise.is_some() || !include.is_empty() {
+                let problem = "onnx is the model as it is, in its own precision: omit quantise and include";
+                return Err(PyValueError::new_err(problem));
+            }
+            let written = py.detach(|| self.model.to_onnx(&name));
+            return Ok(PyBytes::new(py, &written.map_err(to_python)?));
+        }
         let quantise = match quantise {
             None => self.model.quantise,
             Some("f32") => None,
@@ -187,7 +196,7 @@ impl Model {
             }
         }
         let written = || -> Result<Vec<u8>, Error> {
-            Bundle::of(&self.model.each_output(), quantise, added)?.write(form, &Name::new(name))
+            Bundle::of(&self.model.each_output(), quantise, added)?.write(form, &name)
         };
         Ok(PyBytes::new(py, &py.detach(written).map_err(to_python)?))
     }

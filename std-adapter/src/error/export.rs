@@ -79,6 +79,12 @@ pub(crate) enum ExportProblem {
     /// A model of 4 GiB or more.
     #[error("the model is too large for a device: it takes 4 GiB or more; fit with fewer landmarks")]
     Size,
+    /// A graph of 2 GiB or more.
+    #[error("the graph takes 2 GiB or more, which ONNX cannot hold; fit with fewer landmarks")]
+    GraphSize,
+    /// A graph of a model for a device.
+    #[error("a graph is of a model as it is, not as a device has it; write it with Model::to_onnx")]
+    Graph,
     /// A row out of the range of single precision.
     #[error(
         "row {row} (from 0), feature {feature:?}: {value:e} is out of the range of single precision; remove the row"

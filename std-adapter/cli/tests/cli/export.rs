@@ -553,6 +553,27 @@ fn what_cannot_be_exported_leaves_no_file() {
     );
 }
 
+/// A graph is of the model itself, so that what is of devices is refused by name.
+#[test]
+fn a_graph_is_the_model_as_it_is() {
+    let (folder, model, _) = folder("laplace", "f32");
+    let report = folder.run("export m --to onnx --out houses.onnx --json").good().json();
+    let content = model.to_onnx(&Name::new("houses")).unwrap();
+    assert_eq!(folder.bytes("houses.onnx"), content);
+    assert_eq!(
+        (report["numbers"].as_str(), number(&report, "file_bytes")),
+        (Some("f32"), content.len() as f64)
+    );
+    for option in ["--quantise f32", "--with novelty", "--data a.csv"] {
+        let name = option.split(' ').next().unwrap();
+        folder.run(&format!("export m --to onnx --out x {option}")).refused(&[&format!("omit {name}")]);
+        assert!(!folder.path("x").exists());
+    }
+    let bundle = Bundle::of(std::slice::from_ref(&model), None, With::default()).unwrap();
+    let refused = bundle.write(Form::Onnx, &Name::new("m")).unwrap_err().to_string();
+    assert!(refused.contains("Model::to_onnx"), "{refused}");
+}
+
 /// `predict` accepts exported bytes, and predicts as the device will.
 #[test]
 fn predict_reads_bytes() {

@@ -110,18 +110,20 @@ class LandmarkModel(BaseEstimator):
     def export(
         self, form: str, *, quantise: str | None = None, include: tuple[str, ...] = (), name: str = "model"
     ) -> bytes:
-        """Return the model as source code or bytes for a device.
+        """Return the model as source code or bytes for a device, or as a graph for servers.
 
         Parameters
         ----------
-        form : {"c", "rust", "bytes"}
-            A C99 header, a Rust file, or bytes for a region of the flash.
+        form : {"c", "rust", "bytes", "onnx"}
+            A C99 header, a Rust file, or bytes for a region of the flash; or an ONNX graph, which is the model as it is: `rows` in, N by
+            `n_features_in_` in float64, or float32 if the model was fitted to it; `predictions`, N by targets, or `label` (text) and
+            `probabilities` out. It takes neither `quantise` nor `include`.
         quantise : {"f32", "i16", "i8"} or None, default=None
             Single precision, or integers of this width; None: those that `dpp-nystrom fit --flash` chose the model for, else single precision.
         include : tuple of {"novelty", "variance"}, default=()
             What the device needs besides: limits of what is usual, and what variances are computed from (single precision, not in C).
         name : str, default="model"
-            The prefix of the identifiers.
+            The prefix of the identifiers, or the name of the graph.
 
         Returns
         -------

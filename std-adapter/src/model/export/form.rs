@@ -21,6 +21,8 @@ pub enum Form {
     C,
     /// Bytes for a separate part of the flash.
     Bytes,
+    /// An ONNX graph for servers, of the model as it is: [`Model::to_onnx`](crate::Model::to_onnx).
+    Onnx,
 }
 
 /// The name of a form, a line of help, and the function that writes it.
@@ -32,7 +34,7 @@ struct About {
 
 impl Form {
     /// All forms.
-    pub const ALL: [Self; 3] = [Self::Rust, Self::C, Self::Bytes];
+    pub const ALL: [Self; 4] = [Self::Rust, Self::C, Self::Bytes, Self::Onnx];
 
     fn about(self) -> About {
         match self {
@@ -46,6 +48,11 @@ impl Form {
                 name: "bytes",
                 summary: "For a separate part of the flash, validated by the core at start-up",
                 write: |bundle, _| bundle.to_bytes(),
+            },
+            Self::Onnx => About {
+                name: "onnx",
+                summary: "A graph for onnxruntime and other servers, in the model's own precision",
+                write: |_, _| Err(ExportProblem::Graph.into()),
             },
         }
     }
@@ -75,7 +82,8 @@ impl Bundle<'_> {
     /// Return the file in this form. Bytes carry no name and no comments. In C there are no variances.
     ///
     /// # Errors
-    /// `ErrorKind::Export` for a model of 4 GiB or more, and for variances in C.
+    /// `ErrorKind::Export` for a model of 4 GiB or more, for variances in C, and for [`Form::Onnx`], which is
+    /// not for a device.
     pub fn write(&self, form: Form, name: &Name) -> Result<Vec<u8>, Error> {
         (form.about().write)(self, name)
     }

@@ -1,4 +1,4 @@
-//! A trained model for a device: Rust, C or bytes, in single precision or integers.
+//! A trained model for a device: Rust, C or bytes, in single precision or integers; and for servers: ONNX.
 
 pub(crate) mod bundle;
 pub(crate) mod bytes;
@@ -9,6 +9,8 @@ pub(crate) mod exported;
 pub(crate) mod form;
 pub(crate) mod name;
 pub(crate) mod numbers;
+pub(crate) mod onnx;
+pub(crate) mod onnx_format;
 pub(crate) mod quantised;
 pub(crate) mod rust;
 pub(crate) mod single;
