@@ -4,10 +4,10 @@ use crate::arrays::{Array, Names, Numbers, table, vector};
 use crate::model::metric_of;
 use crate::options::{Checked, Options, kernel_kind, kernel_name};
 use crate::run::{run, to_python};
-use dpp_nystrom::approximation::{Conditional, Gram};
+use dpp_nystrom::approximation::{Conditional, Gram, SPECTRUM_ROWS};
 use dpp_nystrom::core::{GroundSet, Matrix, Random, Scalar};
 use dpp_nystrom::kernel::{KernelKind, KernelParams, KernelSpec, Kinds};
-use dpp_nystrom::landmarks::{ExactKDpp, LowRankKDpp, SizedKDpp, SizedLowRankKDpp};
+use dpp_nystrom::landmarks::{ExactKDpp, LowRankKDpp, RejectionKDpp, SizedKDpp, SizedLowRankKDpp};
 use dpp_nystrom::observer::Observer;
 use dpp_nystrom::{
     Dataset, Error, Nystroem, landmarks, pipeline, regression::choose_bandwidth, selectors::Given,
@@ -262,10 +262,10 @@ pub(crate) fn sample_exact(
     exactly(py, rows, precomputed, options, |exact, _| {
         let mut random = Random::seeded(seed);
         let sample = |_| {
-            let mut sample = exact.sample(&mut random);
+            let mut sample = exact.sample(&mut random)?;
             sample.extend(&included);
             sample.sort_unstable();
-            sample
+            Ok(sample)
         };
         (0..samples).map(sample).collect()
     })
@@ -284,10 +284,11 @@ pub(crate) fn inclusion(
         let mut probabilities = match exact {
             Exact::Whole(sized) => sized.inclusion_probabilities(),
             Exact::LowRank(sized) => sized.inclusion_probabilities(),
+            Exact::Rejection(probabilities, _) => probabilities.to_vec(),
             Exact::Nothing => vec![0.0; count],
         };
         included.iter().for_each(|&row| probabilities[row] = 1.0);
-        probabilities
+        Ok(probabilities)
     })
 }
 
@@ -296,16 +297,19 @@ pub(crate) fn inclusion(
 enum Exact<'a> {
     Whole(&'a SizedKDpp<'a>),
     LowRank(&'a SizedLowRankKDpp<'a>),
+    /// Of more rows than the matrix is decomposed of: estimated probabilities, and a sampler.
+    Rejection(&'a [f64], &'a dyn Fn(&mut Random) -> Result<Vec<usize>, Error>),
     /// All rows of a sample are included.
     Nothing,
 }
 
 impl Exact<'_> {
-    fn sample(self, random: &mut Random) -> Vec<usize> {
+    fn sample(self, random: &mut Random) -> Result<Vec<usize>, Error> {
         match self {
-            Self::Whole(sized) => sized.sample(random),
-            Self::LowRank(sized) => sized.sample(random),
-            Self::Nothing => Vec::new(),
+            Self::Whole(sized) => Ok(sized.sample(random)),
+            Self::LowRank(sized) => Ok(sized.sample(random)),
+            Self::Rejection(_, sample) => sample(random),
+            Self::Nothing => Ok(Vec::new()),
         }
     }
 }
@@ -316,7 +320,7 @@ fn exactly<A: Send>(
     rows: Array<'_>,
     precomputed: bool,
     options: Options,
-    act: impl FnOnce(Exact<'_>, usize) -> A + Send,
+    act: impl FnOnce(Exact<'_>, usize) -> Result<A, Error> + Send,
 ) -> PyResult<A> {
     let rows = rows.rows()?;
     let (checked, size) = (options.check()?, options.size()?);
@@ -326,7 +330,7 @@ fn exactly<A: Send>(
     run(py, options.threads, |observer| {
         let (seed, KernelParams { kind, sigma, .. }) = (checked.seed, checked.kernel);
         if precomputed {
-            return of_size(&Matrix::new(&rows.doubled())?, size, &options, act);
+            return of_size(&Matrix::new(&rows.doubled())?, size, &options, observer, act);
         }
         let data = rows.dataset(None, None, &Names::default())?;
         let source = data.source(checked.scale)?;
@@ -336,9 +340,9 @@ fn exactly<A: Send>(
         if options.qualities(ground.len())?.is_none()
             && let Some(exact) = LowRankKDpp::of(&ground)?
         {
-            return Ok(act(Exact::LowRank(&exact.with_size(size)?), ground.len()));
+            return act(Exact::LowRank(&exact.with_size(size)?), ground.len());
         }
-        of_size(&ground, size, &options, act)
+        of_size(&ground, size, &options, observer, act)
     })
 }
 
@@ -346,17 +350,34 @@ fn of_size<G: GroundSet<f64> + Sync, A>(
     ground: &G,
     size: usize,
     options: &Options,
-    act: impl FnOnce(Exact<'_>, usize) -> A,
+    observer: &dyn Observer,
+    act: impl FnOnce(Exact<'_>, usize) -> Result<A, Error>,
 ) -> Result<A, Error> {
-    ExactKDpp::check_rows(ground.len())?;
-    let included = &options.include;
-    let exact = match options.qualities(ground.len())? {
-        Some(quality) => ExactKDpp::new(&Conditional::new(ground, &quality, included)?)?,
-        None => ExactKDpp::new(ground)?,
-    };
-    if size == included.len() {
-        return Ok(act(Exact::Nothing, ground.len()));
+    match options.qualities(ground.len())? {
+        Some(quality) => {
+            let rest = Conditional::new(ground, &quality, &options.include)?;
+            of_rest(&rest, size, options, observer, act)
+        }
+        None => of_rest(ground, size, options, observer, act),
     }
-    let sized = exact.with_size(size.saturating_sub(included.len()))?;
-    Ok(act(Exact::Whole(&sized), ground.len()))
+}
+
+fn of_rest<G: GroundSet<f64> + Sync, A>(
+    ground: &G,
+    size: usize,
+    options: &Options,
+    observer: &dyn Observer,
+    act: impl FnOnce(Exact<'_>, usize) -> Result<A, Error>,
+) -> Result<A, Error> {
+    let (rows, size) = (ground.len(), size.saturating_sub(options.include.len()));
+    if size == 0 && !options.include.is_empty() {
+        return act(Exact::Nothing, rows);
+    }
+    if rows > SPECTRUM_ROWS {
+        let exact = RejectionKDpp::pivoted(ground, size, options.seed, observer)?;
+        let sample = |random: &mut Random| exact.sample_observed(random, observer);
+        return act(Exact::Rejection(exact.estimated_inclusion_probabilities(), &sample), rows);
+    }
+    let exact = ExactKDpp::new(ground)?;
+    act(Exact::Whole(&exact.with_size(size)?), rows)
 }

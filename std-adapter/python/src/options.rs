@@ -36,7 +36,7 @@ pub(crate) struct Options {
     quality: Option<Vec<f64>>,
     pub(crate) include: Vec<usize>,
     exclude: Vec<usize>,
-    seed: u64,
+    pub(crate) seed: u64,
     pub(crate) threads: Option<usize>,
 }
 

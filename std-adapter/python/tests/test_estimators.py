@@ -447,3 +447,16 @@ def test_exact_samples_of_many_embeddings():
     share = long[samples].mean(), probabilities[long].sum() / 20
     assert abs(share[0] - share[1]) < 0.05 and share[1] > 0.55
     assert np.array_equal(samples[0], select(X, 20, selector="kdpp-exact", **options))
+
+
+def test_exact_samples_of_many_rows_under_a_gaussian_kernel():
+    X = np.random.default_rng(0).normal(size=(10_500, 2)) * (1 + 3 * (np.arange(10_500) % 4 == 0))[:, None]
+    options = {"kernel": "rbf", "sigma": 2.0, "include": [5]}
+    samples = sample_cdpp(X, 6, n_samples=80, exact=True, random_state=0, **options)
+    assert samples.shape == (80, 6) and (samples == 5).any(axis=1).all()
+    probabilities = inclusion_probabilities(X, 6, **options)
+    assert np.isclose(probabilities.sum(), 6) and probabilities[5] == 1
+    # A quarter of the rows is far apart, and has most of the samples.
+    far = np.arange(10_500) % 4 == 0
+    share = far[samples].mean(), probabilities[far].sum() / 6
+    assert abs(share[0] - share[1]) < 0.12 and share[1] > 0.4

@@ -27,13 +27,13 @@
 use crate::approximation::features::{independent, kernel_matrix};
 use crate::error::{Cause, Error};
 use crate::landmarks::eigenvector_law::{EigenvectorLaw, uniform};
-use crate::landmarks::{ExactKDpp, check_count};
+use crate::landmarks::{ExactKDpp, check_count, methods::rpcholesky::RpCholesky, select};
 use crate::linalg::elementary_symmetric::{log_elementary_symmetric, log_sum};
 use crate::linalg::{dot, eigen::eigen, eigen::product, rank, triangle::factor};
-use crate::observer::{NoObserver, Observer, go_on};
+use crate::observer::{NoObserver, Observer, Silent, go_on};
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Nystrom};
 use dpp_nystrom_host::heap::{Heap, zeros};
-use dpp_nystrom_host::simd::sample::Sample;
+use dpp_nystrom_host::{rng::RngStream, simd::sample::Sample};
 use faer::Mat;
 use rand_core::Rng;
 use rayon::prelude::*;
@@ -92,8 +92,8 @@ struct Plan {
 }
 
 impl<'a, G: GroundSet<f64> + Sync + ?Sized> RejectionKDpp<'a, G> {
-    /// Approximate the kernel by m landmarks, a few times c, such as the rows of
-    /// [`RpCholesky`](crate::selectors::RpCholesky); dependent ones are skipped. The law does not depend on
+    /// Approximate the kernel by m landmarks, a few times c, such as the rows of [`RpCholesky`]; dependent ones
+    /// are skipped. The law does not depend on
     /// them if they were drawn with other random numbers than the samples. `2 N m` kernel evaluations and
     /// `2 N m²` multiply-adds; stores `2 N` numbers.
     ///
@@ -125,6 +125,46 @@ impl<'a, G: GroundSet<f64> + Sync + ?Sized> RejectionKDpp<'a, G> {
         exact.plan = Plan::new(&exact.values, exact.rest, c);
         exact.tabulate()?;
         Ok(exact)
+    }
+
+    /// [`new`](Self::new) from 2 c to 16 c rows of [`RpCholesky`], as many as make a sample cheap. They are
+    /// drawn with random numbers of the seed that no sample depends on, if it has a generator of this seed.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), `ErrorKind::Cancelled`.
+    ///
+    /// ```
+    /// use dpp_nystrom::core::{Points, Random, kernel::Gaussian};
+    /// use dpp_nystrom::{landmarks::RejectionKDpp, observer::NoObserver};
+    ///
+    /// let x: Vec<f64> = (0..20_000).map(|i| f64::from(i) / 1_000.0).collect();
+    /// let ground = Points::new(&x, 1, Gaussian::new(1.0)?)?;
+    /// let exact = RejectionKDpp::pivoted(&ground, 4, 7, &NoObserver)?;
+    /// let rows = exact.sample(&mut Random::seeded(7))?;
+    /// assert!(rows.iter().all(|&row| exact.estimated_inclusion_probabilities()[row] > 0.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn pivoted(ground: &'a G, c: usize, seed: u64, observer: &dyn Observer) -> Result<Self, Error> {
+        let most = c.saturating_mul(16).min(ground.len());
+        let (seed, mut landmarks) = (seed ^ RngStream::Pilot as u64, (2 * c).min(most));
+        loop {
+            let pivoted = match select(ground, landmarks, &RpCholesky::default(), seed, &Silent(observer)) {
+                Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { rank, .. } }))
+                    if (c..landmarks).contains(&rank) =>
+                {
+                    landmarks = rank;
+                    continue;
+                }
+                pivoted => pivoted?,
+            };
+            let exact = Self::new(ground, c, pivoted.landmarks.rows().unwrap_or_default())?;
+            go_on(observer)?;
+            // Where the rest adds less than a tenth of c to s, further landmarks gain little.
+            if exact.plan.scale * exact.rest <= 0.1 * c as f64 || landmarks >= most {
+                return Ok(exact);
+            }
+            landmarks = (2 * landmarks).min(most);
+        }
     }
 
     fn refusal(&self, operations: f64) -> Error {
@@ -212,12 +252,6 @@ impl<'a, G: GroundSet<f64> + Sync + ?Sized> RejectionKDpp<'a, G> {
     /// Return `tr (K - K̃)` of the landmarks: the smaller it is, the fewer rows a proposal has.
     pub fn trace_error(&self) -> f64 {
         self.rest
-    }
-
-    /// Return the trace error from which more landmarks make a sample cheaper by little: a tenth of c at the
-    /// scale of the samples.
-    pub(crate) fn small_trace_error(&self) -> f64 {
-        self.c as f64 / (10.0 * self.plan.scale)
     }
 
     /// Return estimates of the probability of each row to be in a sample; their sum is about c. Exact for a

@@ -2,13 +2,10 @@
 //! rejection.
 
 use crate::approximation::{SPECTRUM_ROWS, features::independent};
-use crate::error::{Cause, Error};
-use crate::landmarks::{
-    ExactKDpp, LowRankKDpp, RejectionKDpp, Selection, Selector, Task, methods::rpcholesky::RpCholesky, run,
-};
+use crate::error::Error;
+use crate::landmarks::{ExactKDpp, LowRankKDpp, RejectionKDpp, Selection, Selector, Task};
 use crate::observer::go_on;
-use dpp_nystrom_core::Error as CoreError;
-use dpp_nystrom_host::{heap::Heap, rng::RngStream};
+use dpp_nystrom_host::heap::Heap;
 use std::sync::Arc;
 
 /// Sample a c-DPP exactly, from all eigenvectors of K (Kulesza and Taskar 2012, Algorithms 1 and 8). `N²`
@@ -43,7 +40,10 @@ impl Selector for KdppExact {
     fn select(&self, task: &Task<'_>) -> Result<Selection, Error> {
         let rows = match low_rank(task)? {
             Some(exact) => exact.with_size(task.c)?.sample(&mut task.random()),
-            None if task.gram.len() > SPECTRUM_ROWS => by_rejection(task)?,
+            None if task.gram.len() > SPECTRUM_ROWS => {
+                let exact = RejectionKDpp::pivoted(task.gram.ground(), task.c, task.seed, task.observer)?;
+                exact.sample_observed(&mut task.random(), task.observer)?
+            }
             None => {
                 let exact = ExactKDpp::from_eigen(Arc::clone(task.eigen(self.name(), "kdpp")?));
                 exact.sample(task.c, &mut task.random())?
@@ -66,31 +66,5 @@ fn low_rank(task: &Task<'_>) -> Result<Option<LowRankKDpp>, Error> {
             Ok(exact)
         }
         _ => Ok(None),
-    }
-}
-
-/// Sample by rejection, with as many landmarks as make a sample cheap.
-fn by_rejection(task: &Task<'_>) -> Result<Vec<usize>, Error> {
-    // Random numbers that the sample does not depend on.
-    let seed = task.seed ^ RngStream::Pilot as u64;
-    let most = (16 * task.c).min(task.gram.len());
-    let mut landmarks = (2 * task.c).min(most);
-    loop {
-        let pivoted = match run(&RpCholesky::default(), &Task { c: landmarks, seed, ..*task }) {
-            Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { rank, .. } }))
-                if (task.c..landmarks).contains(&rank) =>
-            {
-                landmarks = rank;
-                continue;
-            }
-            pivoted => pivoted?,
-        };
-        let rows = pivoted.landmarks.rows().unwrap_or_default();
-        let exact = RejectionKDpp::new(task.gram.ground(), task.c, rows)?;
-        go_on(task.observer)?;
-        if exact.trace_error() <= exact.small_trace_error() || landmarks == most {
-            return exact.sample_observed(&mut task.random(), task.observer);
-        }
-        landmarks = (2 * landmarks).min(most);
     }
 }
