@@ -19,6 +19,9 @@ pub(crate) struct Dialect {
     /// that of the model]
     #[arg(long, value_parser = one_of(&POINTS), action = ArgAction::Set)]
     decimal: Option<bool>,
+    /// The sheet of an .xlsx workbook [default: the first that is not hidden]
+    #[arg(long, value_name = "NAME")]
+    sheet: Option<String>,
     /// Read rows of the form label index:value ..., as in files that end with .libsvm or .svm
     #[arg(long)]
     libsvm: bool,
@@ -59,11 +62,12 @@ fn limit(text: &str) -> Result<(String, u64), String> {
 
 impl Dialect {
     fn options(&self) -> Options {
-        let Self { header, separator, decimal, libsvm, limits } = self;
+        let Self { header, separator, decimal, sheet, libsvm, limits } = self;
         let mut options = Options {
             header: *header,
             separator: *separator,
             decimal_comma: *decimal,
+            sheet: sheet.clone(),
             libsvm: *libsvm,
             ..Options::default()
         };
@@ -267,6 +271,9 @@ pub(crate) fn tell(remarks: &Remarks, recipe: &Recipe) {
             other => &format!("it was read as {other}"),
         };
         note(&format!("the encoding of the text: {note_of}"));
+    }
+    if let Some(sheet) = &remarks.sheet {
+        note(&format!("the sheet {sheet:?} was read, the first of several; --sheet names another"));
     }
     let what = match recipe.missing {
         Missing::Error | Missing::Drop => "gaps",

@@ -160,6 +160,7 @@ fn advice(error: &LibraryError) -> Option<String> {
             "(fit --missing drop, mean or indicator; --ignore)"
         }
         "RaggedRow" | "Title" => "(--separator)",
+        "Sheet" | "NoSheets" => "(--sheet)",
         "Header" => "(--header yes or --header no)",
         "TooManyLevels" => "(--ignore, --limit levels=N)",
         "TooManyClasses" => "(--target, without --classes, --limit classes=N)",

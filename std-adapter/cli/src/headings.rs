@@ -24,6 +24,7 @@ const HEADINGS: [(&str, &[&str], &[&str]); 6] = [
             "header",
             "separator",
             "decimal",
+            "sheet",
             "libsvm",
             "limits",
         ],

@@ -78,8 +78,48 @@ pub(crate) enum TableProblem {
     /// The gzip data is damaged or truncated.
     #[error("damaged gzip data: {0}; fetch or compress the file again")]
     Gzip(#[source] io::Error),
+    /// The data of a zip archive is damaged.
+    #[error("damaged zip data: {0}; fetch or compress the file again")]
+    Zip(#[source] io::Error),
+    /// A zip archive or a workbook that cannot be read.
+    #[error("the archive cannot be read: {0}; fetch it again, or extract its file and give that")]
+    Archive(String),
+    /// A zip archive of another number of files than one.
+    #[error(
+        "{}; extract the one with the rows and give that",
+        if files.is_empty() { "there is no file in the archive".to_owned() }
+        else { format!("there are {} files in the archive, {}", files.len(), List(files)) }
+    )]
+    Files {
+        /// Their names.
+        files: Vec<String>,
+    },
+    /// A sheet that is not there.
+    #[cfg(feature = "xlsx")]
+    #[error(
+        "{}; the sheets are {}",
+        wanted.as_ref().map_or("there is no sheet that is not hidden".to_owned(), |name| format!("no sheet is called {}", Quoted(name))),
+        List(sheets)
+    )]
+    Sheet {
+        /// Its name.
+        wanted: Option<String>,
+        /// The names of those that are there.
+        sheets: Vec<String>,
+    },
+    /// A sheet of a file without sheets.
+    #[error("has no sheets, and the sheet {0:?} is asked for; do not name a sheet")]
+    NoSheets(String),
+    /// A value of JSON lines that is an object or a list.
+    #[error(
+        "the value of {0:?} is an object or a list; write numbers, words, true, false or null, with a key for each"
+    )]
+    Nested(String),
     /// An unsupported file format.
-    #[error("{found} is not a supported format; convert it to {formats} (each may be gzipped)")]
+    #[error(
+        "{found} is not a supported format; {}convert it to {formats} (each may be gzipped)",
+        if found.to_ascii_lowercase().ends_with("parquet") { "read it with the command dpp-nystrom-cluster, or " } else { "" }
+    )]
     Format {
         /// The format.
         found: String,
@@ -436,6 +476,7 @@ impl TableProblem {
             | Self::NominalTarget(column)
             | Self::AttributeType { column, .. }
             | Self::SeveralColumns(column)
+            | Self::Nested(column)
             | Self::FeatureAsId(column) => Some(column),
             Self::TwoRoles { column, .. } => Some(column),
             Self::UnknownColumn { name, .. } => Some(&name.name),

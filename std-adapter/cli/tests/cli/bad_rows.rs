@@ -71,9 +71,9 @@ fn files_without_rows() {
 #[test]
 fn files_of_another_kind() {
     refused_by_all(
-        "bad.xlsx",
+        "bad.ods",
         "PK\x03\x04",
-        &[".xlsx is not a supported format; convert it to CSV, TSV, ARFF, NPY or LIBSVM"],
+        &[".ods is not a supported format; convert it to CSV, TSV, XLSX, JSON lines, ARFF, NPY or LIBSVM"],
     );
     refused_by_all("bad.npy", "a,b\n1,2\n", &["malformed NPY", "numpy.save"]);
     refused_by_all(

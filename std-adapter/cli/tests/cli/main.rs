@@ -9,6 +9,8 @@ mod checkpoint;
 mod classes;
 mod command;
 #[cfg(unix)]
+mod containers;
+#[cfg(unix)]
 mod crash_safety;
 mod damaged_model;
 mod dense;

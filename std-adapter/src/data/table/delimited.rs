@@ -25,6 +25,9 @@ use std::collections::HashSet;
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 
+/// What separates fields that are written for this reader, whatever the options say.
+pub(crate) const FIELD: u8 = 0x1F;
+
 pub(crate) fn read<'a>(
     mut input: Input<'_>,
     origin: Origin<'a>,
@@ -42,7 +45,8 @@ pub(crate) fn read<'a>(
         }
     };
     let comma = options.decimal_comma.unwrap_or(comma);
-    let told = options.separator.or(hint);
+    let is_written = preferred == FIELD;
+    let told = if is_written { Some(preferred) } else { options.separator.or(hint) };
     let delimiter = told.unwrap_or_else(|| start.delimiter(preferred, comma, &markers));
     start.uncomment(delimiter, &markers);
     let before = start.comments();
@@ -62,7 +66,9 @@ pub(crate) fn read<'a>(
     let named = columns.named;
     let mut rows = Rows::new(origin, columns.plan(want, options)?, markers);
     rows.separator = Some(delimiter);
-    rows.keep_separator();
+    if !is_written {
+        rows.keep_separator();
+    }
     if !named {
         records.put(&first, line, &mut rows)?;
     }

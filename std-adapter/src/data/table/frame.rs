@@ -153,8 +153,7 @@ impl Options {
     /// # Errors
     /// `ErrorKind::Table` with the row, from 0, and the column of what cannot be read.
     pub fn read_frame(&self, frame: &Frame<'_>) -> Result<Reading, Error> {
-        let origin = Origin { gzip: false, options: self, receiver: None, scan: false };
-        let open = |want: Want<'_>| frame.read(origin, want);
+        let open = |want: Want<'_>| frame.read(Origin::of(self), want);
         frame.finish(if self.as_it_is { surveyed(open) } else { open(Want::Learn(None)) })
     }
 
@@ -163,8 +162,7 @@ impl Options {
     /// # Errors
     /// `ErrorKind::Table` with the row, from 0, and the column of what cannot be read.
     pub fn read_frame_for(&self, recipe: &Recipe, frame: &Frame<'_>) -> Result<Reading, Error> {
-        let origin = Origin { gzip: false, options: self, receiver: None, scan: false };
-        frame.finish(frame.read(origin, Want::Apply { recipe, target: false }))
+        frame.finish(frame.read(Origin::of(self), Want::Apply { recipe, target: false }))
     }
 }
 

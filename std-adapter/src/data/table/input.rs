@@ -30,7 +30,7 @@ use std::rc::Rc;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// The file's name without `.gz` and without extension; `stdin` for standard input.
+    /// The file's name without `.gz` or `.zip` and without extension; `stdin` for standard input.
     pub name: String,
     /// One name per feature; `attribute=value` for those of a nominal attribute.
     pub feature_names: Vec<String>,
@@ -139,6 +139,8 @@ pub struct Remarks {
     pub comments: u64,
     /// The encoding of the text, if it is not UTF-8.
     pub encoding: Option<&'static str>,
+    /// The sheet of a workbook, if it is the first of several and none was named.
+    pub sheet: Option<String>,
     /// The number of rows of the file so far, those that were left out too.
     pub rows: u64,
     /// The columns of which gaps left rows out so far, with the number of such rows, the most first.
@@ -157,6 +159,7 @@ impl Remarks {
         self.target_by_position = later.target_by_position;
         self.comments += later.comments;
         self.encoding = later.encoding;
+        self.sheet = later.sheet;
         self.rows = later.rows;
         self.gaps = later.gaps;
     }
@@ -167,6 +170,9 @@ impl Remarks {
     }
 }
 
+/// Numbers that rows may expand to for each that is written, whatever the limit.
+const MOST_ZEROS: u64 = 16;
+
 pub(crate) type Input<'a> = BufReader<Box<dyn Read + 'a>>;
 
 /// Receives blocks of rows; returns false to stop.
@@ -175,7 +181,8 @@ pub(crate) type Receiver<'a> = RefCell<&'a mut dyn FnMut(Reading) -> bool>;
 /// How the file is read, where its rows go, and whose errors they are.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'a> {
-    pub(crate) gzip: bool,
+    /// What it is called if compressed data is damaged.
+    pub(crate) damaged: Option<fn(io::Error) -> TableProblem>,
     pub(crate) options: &'a Options,
     pub(crate) receiver: Option<&'a Receiver<'a>>,
     /// Whether the recipe alone is wanted, and no rows.
@@ -199,7 +206,23 @@ pub(crate) fn line_limit(limit: u64) -> TableProblem {
     TableProblem::Limit { name: "line", limit }
 }
 
-impl Origin<'_> {
+impl<'a> Origin<'a> {
+    /// Read all rows of a file that is not compressed.
+    pub(crate) fn of(options: &'a Options) -> Self {
+        Self { damaged: None, options, receiver: None, scan: false }
+    }
+
+    /// Refuse rows that hold many more values than are written. Blocks of rows that are passed on take little
+    /// memory, however wide they are.
+    pub(crate) fn check_sparse(self, rows: usize, features: u64, written: usize) -> Result<(), TableProblem> {
+        let limit = self.options.limits.sparse;
+        let expanded = if self.holds_all() { features.saturating_mul(rows as u64) } else { 0 };
+        if expanded > limit.max(written as u64 * MOST_ZEROS) {
+            return Err(TableProblem::Sparse { rows, features, limit });
+        }
+        Ok(())
+    }
+
     /// Whether all rows are held in memory at once.
     pub(crate) fn holds_all(&self) -> bool {
         self.receiver.is_none() && !self.scan
@@ -213,8 +236,8 @@ impl Origin<'_> {
         if let Some(&problem) = source.get_ref().and_then(|error| error.downcast_ref::<Undecodable>()) {
             return problem.into();
         }
-        match source.kind() {
-            InvalidData | InvalidInput | UnexpectedEof if self.gzip => TableProblem::Gzip(source),
+        match (source.kind(), self.damaged) {
+            (InvalidData | InvalidInput | UnexpectedEof, Some(damaged)) => damaged(source),
             _ => TableProblem::Read(source),
         }
     }

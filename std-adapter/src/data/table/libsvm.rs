@@ -12,9 +12,6 @@ use crate::error::table::{TableError, TableProblem, cut};
 use std::collections::BTreeSet;
 use std::io::{BufRead, Read};
 
-/// Numbers that rows may expand to for each that is written, whatever the limit.
-const MOST_ZEROS: u64 = 16;
-
 /// A row: its line, its label, and where its entries end.
 struct Row {
     line: u64,
@@ -66,12 +63,7 @@ pub(crate) fn read<'a>(
     let columns = Columns::named(list.collect());
     let plan = columns.plan(want, origin.options)?;
     let features = plan.recipe.columns.len() as u64;
-    // Blocks of rows that are passed on take little memory, however wide they are.
-    let expanded = if origin.holds_all() { features.saturating_mul(rows.len() as u64) } else { 0 };
-    let limit = origin.options.limits.sparse;
-    if expanded > limit.max(entries.len() as u64 * MOST_ZEROS) {
-        return Err(TableProblem::Sparse { rows: rows.len(), features, limit }.into());
-    }
+    origin.check_sparse(rows.len(), features, entries.len())?;
     let mut table = Rows::new(origin, plan, Markers::of(want, origin.options));
     // Rows begin as zeros, so features that are not written need nothing; words, targets, groups and weights
     // are set to 0 explicitly.

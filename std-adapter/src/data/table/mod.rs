@@ -1,4 +1,4 @@
-//! Tables: CSV, TSV, ARFF, NPY and LIBSVM files ([`FORMATS`]) as numbers.
+//! Tables: files of [`FORMATS`] as numbers.
 
 pub(crate) mod amounts;
 pub(crate) mod arff;
@@ -11,6 +11,7 @@ pub(crate) mod form;
 pub(crate) mod format;
 pub(crate) mod frame;
 pub(crate) mod input;
+pub(crate) mod json_lines;
 pub(crate) mod libsvm;
 pub(crate) mod markers;
 pub(crate) mod npy;
@@ -24,6 +25,9 @@ pub(crate) mod taken;
 pub(crate) mod target;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "xlsx")]
+pub(crate) mod xlsx;
+pub(crate) mod zipped;
 
 pub use form::{Form, Part};
 pub use format::FORMATS;

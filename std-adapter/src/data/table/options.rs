@@ -74,6 +74,8 @@ pub struct Options {
     /// Whether a comma is the decimal point; none: it is not, unless numbers of a table that is taken as it
     /// is prove it, or the model says so.
     pub decimal_comma: Option<bool>,
+    /// The sheet of a workbook; none: the first that is not hidden. Other files have none, and are refused.
+    pub sheet: Option<String>,
     /// Whether the rows are `label index:value ...`; otherwise the file's ending decides.
     pub libsvm: bool,
     /// Limits.
@@ -181,7 +183,8 @@ pub struct Limits {
     pub levels: u64,
     /// Classes of a target.
     pub classes: u64,
-    /// Bytes that a compressed file expands to.
+    /// Bytes that a compressed file expands to; the parts of a workbook, which are held in memory, to a
+    /// sixteenth.
     pub decompressed: u64,
     /// Numbers that sparse rows expand to where all are held in memory, if they are more than 16 times those
     /// written.

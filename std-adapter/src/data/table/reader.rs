@@ -1,4 +1,4 @@
-//! Tables in files, plain or gzipped, of the formats in `format.rs`.
+//! Tables in files, plain, gzipped or alone in a zip archive, of the formats in `format.rs`.
 //!
 //! Values are parsed in one pass directly into rows, so a file takes no more memory than its values (an array
 //! in Fortran order is transposed, and takes twice that).
@@ -9,12 +9,14 @@
 
 use crate::data::table::columns::Want;
 use crate::data::table::encoding::{BUFFER, Text};
-use crate::data::table::format;
+use crate::data::table::format::{self, Format};
 use crate::data::table::input::{Limited, Origin, Passed, Plainer, Reading, Receiver, Remarks, Table};
 use crate::data::table::options::{Labels, Missing, Options};
 use crate::data::table::recipe::Recipe;
 use crate::data::table::rows::Rows;
 use crate::data::table::target::Target;
+use crate::data::table::zipped;
+use crate::error::table::cut;
 use crate::error::{Error, TableError, TableProblem};
 use flate2::read::MultiGzDecoder;
 use std::cell::{Cell, RefCell};
@@ -94,8 +96,7 @@ impl Options {
 
     fn read_surveyed(&self, path: &Path) -> Result<Reading, TableError> {
         let held = held(path)?;
-        let origin = Origin { gzip: false, options: self, receiver: None, scan: false };
-        let rows = surveyed(|want| open_rows(path, held.as_deref(), want, origin));
+        let rows = surveyed(|want| open_rows(path, held.as_deref(), want, Origin::of(self)));
         finish(rows.map_err(|error| TableError { path: path.into(), ..error })?, path)
     }
 
@@ -227,7 +228,7 @@ fn open<'a>(
     receiver: Option<&'a Receiver<'a>>,
     scan: bool,
 ) -> Result<Reading, TableError> {
-    let origin = Origin { gzip: false, options, receiver, scan };
+    let origin = Origin { receiver, scan, ..Origin::of(options) };
     finish(open_rows(path, None, want, origin)?, path)
 }
 
@@ -299,15 +300,54 @@ fn unzipped<'a>(
     origin: Origin<'a>,
 ) -> Result<Rows<'a>, TableError> {
     let (head, input) = peek(input).map_err(|e| origin.failed(e))?;
-    if !head.starts_with(b"\x1F\x8B") {
+    if zipped::begins(&head) {
+        return archived(&head, input, path, want, origin);
+    }
+    if !is_gzip(&head) {
         return read_plain(&head, input, path, origin, want);
     }
-    let origin = Origin { gzip: true, ..origin };
+    let origin = Origin { damaged: Some(TableProblem::Gzip), ..origin };
     let decoder = MultiGzDecoder::new(BufReader::with_capacity(BUFFER, input));
     let limit = Passed("decompressed", origin.options.limits.decompressed);
     let decoder = Limited { inner: decoder, count: Rc::new(Cell::new(0)), limit };
     let (head, input) = peek(Box::new(decoder)).map_err(|e| origin.failed(e))?;
     read_plain(&head, input, path, origin, want)
+}
+
+fn is_gzip(head: &[u8]) -> bool {
+    head.starts_with(b"\x1F\x8B")
+}
+
+/// Read the only file of a zip archive, or a workbook, which is an archive itself.
+fn archived<'a>(
+    head: &[u8],
+    input: Box<dyn Read + '_>,
+    path: &Path,
+    want: Want<'_>,
+    origin: Origin<'a>,
+) -> Result<Rows<'a>, TableError> {
+    supported(path, head)?;
+    let origin = Origin { damaged: Some(TableProblem::Zip), ..origin };
+    let mut archive = zipped::open(input, origin)?;
+    if zipped::is_document(&archive) {
+        let bytes = Box::new(Cursor::new(archive.into_inner().into_inner()));
+        return read_plain(head, bytes, Path::new("document.xlsx"), origin, want);
+    }
+    let name = zipped::only_file(&archive)?;
+    let file = zipped::file(&mut archive, &name, origin)?;
+    let (head, input) = peek(Box::new(file)).map_err(|e| origin.failed(e))?;
+    if is_gzip(&head) || zipped::begins(&head) {
+        return Err(TableProblem::Archive("its file is compressed itself".to_owned()).into());
+    }
+    read_plain(&head, input, Path::new(&name), origin, want)
+}
+
+/// Refuse formats that are not read.
+fn supported(path: &Path, head: &[u8]) -> Result<(), TableError> {
+    match format::unsupported(&name_and_extension(path).1, head) {
+        Some(found) => Err(TableProblem::Format { found, formats: format::FORMATS }.into()),
+        None => Ok(()),
+    }
 }
 
 /// Return the first bytes, and a reader that still begins with them.
@@ -327,11 +367,14 @@ fn read_plain<'a>(
     if head.is_empty() {
         return Err(TableProblem::Empty.into());
     }
+    supported(path, head)?;
     let extension = name_and_extension(path).1;
-    if let Some(found) = format::unsupported(&extension, head) {
-        return Err(TableProblem::Format { found, formats: format::FORMATS }.into());
-    }
+    let has_sheet = |format: &Format| match &origin.options.sheet {
+        Some(sheet) if !format.has_sheets => Err(TableProblem::NoSheets(cut(sheet))),
+        _ => Ok(()),
+    };
     if let Some(format) = format::binary(&extension, head) {
+        has_sheet(format)?;
         return (format.read)(BufReader::with_capacity(BUFFER, input), origin, want);
     }
     let encoding = Rc::new(Cell::new(None));
@@ -342,13 +385,14 @@ fn read_plain<'a>(
         true => Box::new(Plainer::new(input, true, false)),
         false => input,
     };
-    let read = format::of_text(&extension, &head, origin.options).read;
-    let mut rows = read(BufReader::with_capacity(BUFFER, input), origin, want)?;
+    let format = format::of_text(&extension, &head, origin.options);
+    has_sheet(format)?;
+    let mut rows = (format.read)(BufReader::with_capacity(BUFFER, input), origin, want)?;
     rows.remarks.encoding = encoding.get();
     Ok(rows)
 }
 
-/// Whether the name of a file ends as tables do, gzipped or not: `.csv`, `.arff.gz`.
+/// Whether the name of a file ends as tables do, compressed or not: `.csv`, `.arff.gz`, `.csv.zip`.
 pub fn is_named_as_one(path: &Path) -> bool {
     format::has_ending(&name_and_extension(path).1)
 }
@@ -364,6 +408,7 @@ fn name_and_extension(path: &Path) -> (String, String) {
         return ("stdin".to_owned(), String::new());
     }
     let lower = |path: &Path| path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let inner = path.file_stem().map(Path::new).filter(|_| lower(path) == "gz").unwrap_or(path);
+    let is_compressed = ["gz", "zip"].contains(&&*lower(path));
+    let inner = path.file_stem().map(Path::new).filter(|_| is_compressed).unwrap_or(path);
     (inner.file_stem().unwrap_or_default().to_string_lossy().into_owned(), lower(inner))
 }
