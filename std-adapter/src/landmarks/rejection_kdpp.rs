@@ -8,18 +8,18 @@
 //! - `σ` rows `σ_1, …, σ_t`, each drawn in proportion to `l`, with `t` Poisson of mean `q`;
 //! - `M` the `t x t` matrix of `w_i = s α / (q l_i)` on both sides of K: `M_ab = √(w_σa w_σb) K_σaσb`.
 //!
-//! Draw `σ` with the density `e_c(M)` relative to that law, and a sample of the c-DPP of M among it: this is a
-//! sample of the c-DPP of K. For the expected number of times that a set `C` is in `σ` is `Π q l_i/s` over its
-//! rows, and its minor of `M` is `Π w_i · det K_CC`: together `α^c det K_CC`. So `σ` is proposed with `t` of
-//! mean `q e^(s/q)`, and accepted with the probability `e_c(M) / B`, where
+//! Draw `σ` with the density `e_c(M)` relative to that law, and a sample of the c-DPP of M among it: this is
+//! a sample of the c-DPP of K. For the expected number of times that a set `C` is in `σ` is `Π q l_i/s` over
+//! its rows, and its minor of `M` is `Π w_i · det K_CC`: together `α^c det K_CC`. So `σ` is proposed with `t`
+//! of mean `q e^(s/q)`, and accepted with the probability `e_c(M) / B`, where
 //!
 //! `e_c(M) ≤ Σ_j e_(c-j)(A) τ^j/j! ≤ det(I + A) e^τ ≤ det(I + α K̃) e^(ts/q - z) = B`,
 //!
-//! Here `A + R'` is `M` split into the parts of `K̃` and of R, and `τ` is the trace of `R'`. `A` has the nonzero
-//! eigenvalues of the m x m matrix `Σ_a w_σa ψ_σa ψ_σaᵀ`, with ψ the features of `K̃`. The first inequality is
-//! Fischer's for the principal minors of the matrix that `A` and `R'` are the diagonal blocks of, and
-//! `e_j(R') ≤ τ^j/j!`; the second sums over all sizes; the third is the concavity of the logarithm of a
-//! determinant. The three ratios are tested one after the other, so that m x m matrices reject nearly all
+//! Here `A + R'` is `M` split into the parts of `K̃` and of R, and `τ` is the trace of `R'`. `A` has the
+//! nonzero eigenvalues of the m x m matrix `Σ_a w_σa ψ_σa ψ_σaᵀ`, with ψ the features of `K̃`. The first
+//! inequality is Fischer's for the principal minors of the matrix that `A` and `R'` are the diagonal blocks
+//! of, and `e_j(R') ≤ τ^j/j!`; the second sums over all sizes; the third is the concavity of the logarithm of
+//! a determinant. The three ratios are tested one after the other, so that m x m matrices reject nearly all
 //! proposals. α-DPP tests `det (I + M)`, samples a DPP of M, and repeats until it has c rows.
 //!
 //! `α` and `q` change the cost and not the law. They are those of the lowest estimated cost.
@@ -92,10 +92,9 @@ struct Plan {
 }
 
 impl<'a, G: GroundSet<f64> + Sync + ?Sized> RejectionKDpp<'a, G> {
-    /// Approximate the kernel by m landmarks, a few times c, such as the rows of [`RpCholesky`]; dependent ones
-    /// are skipped. The law does not depend on
-    /// them if they were drawn with other random numbers than the samples. `2 N m` kernel evaluations and
-    /// `2 N m²` multiply-adds; stores `2 N` numbers.
+    /// Approximate the kernel by m landmarks, a few times c, such as the rows of [`RpCholesky`]; dependent
+    /// ones are skipped. The law does not depend on them if they were drawn with other random numbers than
+    /// the samples. `2 N m` kernel evaluations and `2 N m²` multiply-adds; stores `2 N` numbers.
     ///
     /// # Errors
     /// `ErrorKind::Landmarks` if `c` is zero, exceeds the number of rows or of independent landmarks;
