@@ -62,7 +62,7 @@ fn settings(rows: usize, c: usize) -> Vec<Setting> {
         add("kdpp, Algorithm 1", "steps", steps, Box::new(paper));
     }
     for sweeps in [1, 2, 3, 5, 10] {
-        add("refined", "sweeps", u64::from(sweeps), Box::new(Refined::default().sweeps(sweeps)));
+        add("refined", "sweeps", sweeps, Box::new(Refined::default().sweeps(sweeps)));
     }
     for columns in [1, 2, 4, 8, 16].map(|factor| factor * c).into_iter().filter(|&columns| columns <= rows) {
         let value = columns as u64;
