@@ -5,15 +5,16 @@
 //!
 //! - `l_i = α R_ii + [α K̃ (I + α K̃)⁻¹]_ii`, near the marginal of row i in the DPP of `α K`; `s = Σ l_i`
 //!   and `z = tr α K̃ (I + α K̃)⁻¹`;
-//! - `σ` rows `σ_1, …, σ_t`, each drawn in proportion to `l`, with `t` Poisson of mean `q`;
-//! - `M` the `t x t` matrix of `w_i = s α / (q l_i)` on both sides of K: `M_ab = √(w_σa w_σb) K_σaσb`.
+//! - `σ` rows `σ_1, …, σ_t`, each drawn in proportion to `l`, with t from a Poisson law;
+//! - `M` the `t x t` matrix of `w_i = s α / (q l_i)` on both sides of K, `M_ab = √(w_σa w_σb) K_σaσb`, for
+//!   some `q > 0`.
 //!
-//! Draw `σ` with the density `e_c(M)` relative to that law, and a sample of the c-DPP of M among it: this is
-//! a sample of the c-DPP of K. For the expected number of times that a set `C` is in `σ` is `Π q l_i/s` over
-//! its rows, and its minor of `M` is `Π w_i · det K_CC`: together `α^c det K_CC`. So `σ` is proposed with `t`
-//! of mean `q e^(s/q)`, and accepted with the probability `e_c(M) / B`, where
+//! Accept `σ` with the probability `e_c(M) / B`, and draw a sample of the c-DPP of M from it. It is one of
+//! the c-DPP of K: since `B = b e^(ts/q)`, accepted `σ` have the law of a Poisson number of rows of some mean
+//! μ, weighted by `e_c(M)`. The expected number of times that a set `C` is in such `σ` is `Π μ l_i/s` over
+//! its rows, and its minor of `M` is `Π w_i · det K_CC`: together `(α μ/q)^c det K_CC`. As for B,
 //!
-//! `e_c(M) ≤ Σ_j e_(c-j)(A) τ^j/j! ≤ det(I + A) e^τ ≤ det(I + α K̃) e^(ts/q - z) = B`,
+//! `e_c(M) ≤ Σ_j e_(c-j)(A) τ^j/j! ≤ det(I + A) e^τ ≤ det(I + α K̃) e^(ts/q - z) = B`.
 //!
 //! Here `A + R'` is `M` split into the parts of `K̃` and of R, and `τ` is the trace of `R'`. `A` has the
 //! nonzero eigenvalues of the m x m matrix `Σ_a w_σa ψ_σa ψ_σaᵀ`, with ψ the features of `K̃`. The first
@@ -22,7 +23,8 @@
 //! a determinant. The three ratios are tested one after the other, so that m x m matrices reject nearly all
 //! proposals. α-DPP tests `det (I + M)`, samples a DPP of M, and repeats until it has c rows.
 //!
-//! `α` and `q` change the cost and not the law. They are those of the lowest estimated cost.
+//! `α`, `q` and the mean of t change the cost and not the law. They are those of the lowest estimated cost:
+//! the mean is `c / (1 - e^(-s/q))`.
 
 use crate::approximation::features::{independent, kernel_matrix};
 use crate::error::{Cause, Error};
@@ -84,7 +86,7 @@ struct Plan {
     /// α.
     scale: f64,
     /// q.
-    mean: f64,
+    rate: f64,
     /// The expected number of proposals.
     proposals: f64,
     /// The expected number of multiply-adds.
@@ -116,7 +118,7 @@ impl<'a, G: GroundSet<f64> + Sync + ?Sized> RejectionKDpp<'a, G> {
             whitening: inverse,
             values: Vec::new(),
             rest: 0.0,
-            plan: Plan { scale: 1.0, mean: 1.0, proposals: 1.0, cost: 0.0 },
+            plan: Plan { scale: 1.0, rate: 1.0, proposals: 1.0, cost: 0.0 },
             sums: zeros(ground.len(), 0.0)?,
             included: zeros(ground.len(), 0.0)?,
         };
@@ -310,7 +312,7 @@ impl<'a, G: GroundSet<f64> + Sync + ?Sized> RejectionKDpp<'a, G> {
     /// Draw the rows of a proposal: arrivals of a Poisson process, each with a row in proportion to l.
     fn propose<R: Rng + ?Sized>(&self, random: &mut R) -> Vec<usize> {
         let total = self.total();
-        let end = self.plan.mean * (total / self.plan.mean).exp();
+        let end = rows_of_proposal(self.c, total / self.plan.rate);
         let (mut time, mut rows) = (0.0, Vec::new());
         loop {
             time -= (1.0 - uniform(random)).ln();
@@ -332,19 +334,19 @@ impl<'a, G: GroundSet<f64> + Sync + ?Sized> RejectionKDpp<'a, G> {
         if rows.len() < self.c {
             return Ok(None);
         }
-        let Plan { scale, mean, .. } = self.plan;
+        let Plan { scale, rate, .. } = self.plan;
         let mut features = self.features(rows);
         let (mut weights, mut rest) = (Vec::with_capacity(rows.len()), 0.0);
         for (&row, mut feature) in rows.iter().zip(features.col_iter_mut()) {
             let before = row.checked_sub(1).map_or(0.0, |before| self.sums[before]);
-            let weight = self.total() * scale / (mean * (self.sums[row] - before));
+            let weight = self.total() * scale / (rate * (self.sums[row] - before));
             let square = feature.as_ref().squared_norm_l2();
             rest += weight * (self.ground.diagonal(row) - square).max(0.0);
             feature *= weight.sqrt();
             weights.push(weight);
         }
         let outer = product(features.as_ref(), features.transpose());
-        let mut bound = rows.len() as f64 * self.total() / mean;
+        let mut bound = rows.len() as f64 * self.total() / rate;
         for value in self.values.iter().map(|value| scale * value) {
             bound += value.ln_1p() - value / (1.0 + value);
         }
@@ -385,7 +387,7 @@ impl Plan {
         let m = values.len() as f64;
         let (largest, last) = (values[0], values[c - 1]);
         let steps = ((largest.ln() - last.ln() + 6.0) * 10.0) as usize;
-        let mut best = Self { scale: 0.0, mean: 0.0, proposals: 0.0, cost: f64::INFINITY };
+        let mut best = Self { scale: 0.0, rate: 0.0, proposals: 0.0, cost: f64::INFINITY };
         for scale in (0..=steps).map(|step| (step as f64 / 10.0 - 3.0).exp() / largest) {
             let (mut trace, mut determinant) = (0.0, 0.0);
             for value in values.iter().map(|value| scale * value) {
@@ -394,19 +396,25 @@ impl Plan {
             }
             let total = trace + scale * rest;
             let log = c as f64 * scale.ln() + normaliser + trace - determinant;
-            let mut mean = (total * total / 64.0).max(1.0);
-            while mean < 4.0 * total * total + 2.0 {
-                let rows = mean * (total / mean).exp();
-                let proposals = (rows - mean - log).max(0.0).exp();
+            let mut rate = (total * total / 64.0).max(1.0);
+            while rate < 4.0 * total * total + 2.0 {
+                let rows = rows_of_proposal(c, total / rate);
+                let of_rate = c as f64 * (1.0 - (rows / rate).ln() + total / rate);
+                let proposals = (of_rate - log).max(0.0).exp();
                 let cost = proposals * m * m * (rows + m) + 10.0 * rows.powi(3);
                 if cost < best.cost {
-                    best = Self { scale, mean, proposals, cost };
+                    best = Self { scale, rate, proposals, cost };
                 }
-                mean *= 1.15;
+                rate *= 1.15;
             }
         }
         best
     }
+}
+
+/// Return the mean number of rows of a proposal of the highest acceptance, at this ratio `s/q`.
+fn rows_of_proposal(c: usize, ratio: f64) -> f64 {
+    c as f64 / -(-ratio).exp_m1()
 }
 
 /// Return `log Σ_j e_(c-j) rest^j/j!`, from `log e_0, …, log e_c`.
