@@ -65,6 +65,7 @@ pub enum Landmarks {
 ///     ridge: Ridge::LeaveOneOut,
 ///     precision: Precision::F32,
 ///     seed: 7,
+///     metrics: None,
 /// };
 /// assert_eq!(params.kernel.metric, Metric::One);
 /// ```
