@@ -132,7 +132,7 @@ enum Under {
 /// All options of `fit`: which, the words of both fits besides, and the words that change it. A word that is
 /// there already is replaced with its value; `-word` is taken away.
 #[cfg(target_os = "linux")]
-const OPTIONS: [(&str, &str, &str, Under); 53] = {
+const OPTIONS: [(&str, &str, &str, Under); 54] = {
     use Under::{Anew, Misused, Refused, Resumes};
     const ROWS: Under = Refused("what differs: rows or targets");
     const PLACES: Under = Refused("what differs: landmarks");
@@ -191,6 +191,7 @@ const OPTIONS: [(&str, &str, &str, Under); 53] = {
         ("--header", "h.csv -ignore --landmarks 9", "--header yes", ROWS),
         ("--separator", "p.csv -ignore --header no --separator ; --landmarks 5", "--separator ,", ROWS),
         ("--decimal", "d.csv -ignore --decimal ,", "--decimal .", Refused("is a number with a comma")),
+        ("--sheet", "", "--sheet one", Refused("has no sheets")),
         ("--libsvm", "l.csv -ignore --header no --landmarks 5", "--libsvm", PLACES),
     ]
 };
