@@ -89,7 +89,7 @@ def test_gaps_are_filled_in_the_graph(program, table, tmp_path, missing):
     ran = session(content)
     about = ran.get_modelmeta().custom_metadata_map
     names = about["features"].split("\n")
-    assert names == list(loaded.feature_names_in_) and about["targets"] == "y"
+    assert names == list(loaded.get_feature_names_out()) and about["targets"] == "y"
     assert about["digest"] == json.loads(program("info", tmp_path / "m.dpp", "--json"))["digest"]
     # The feature that tells gaps of b.
     told = {"b missing": np.where(np.isnan(X[:, 1]), np.nan, 0.0)}
