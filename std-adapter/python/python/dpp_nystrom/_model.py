@@ -141,7 +141,7 @@ class LandmarkModel(BaseEstimator):
     def _rows(self, X: ArrayLike) -> NDArray[Any]:
         """Return rows for a prediction as the library takes them."""
         check_is_fitted(self)
-        return _parameters.rows_for(self, X, self._model.recipe)
+        return _tables.rows_for(self, X, self._model.recipe)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Return the names of the features that the columns became, such as `heating=gas`: the columns of `components_`.
@@ -173,7 +173,7 @@ class LandmarkModel(BaseEstimator):
         return f"{diagram}<table>{''.join(cells)}</table>"
 
     def __sklearn_tags__(self) -> Any:
-        return _parameters.tagged(self, super().__sklearn_tags__())
+        return _tables.tagged(self, super().__sklearn_tags__())
 
     def _fit(
         self,

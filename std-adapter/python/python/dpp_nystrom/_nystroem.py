@@ -230,13 +230,13 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             In float32 for rows in float32, else in float64; computed in float64.
         """
         check_is_fitted(self)
-        rows = _parameters.rows_for(self, X, getattr(self, "_recipe", None))
+        rows = _tables.rows_for(self, X, getattr(self, "_recipe", None))
         if self.kernel == "precomputed":
             rows = np.ascontiguousarray(rows[:, self.component_indices_])
         return self._map.transform(rows, _parameters.threads(self.n_jobs))
 
     def __sklearn_tags__(self) -> Any:
-        tags = _parameters.tagged(self, super().__sklearn_tags__())
+        tags = _tables.tagged(self, super().__sklearn_tags__())
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

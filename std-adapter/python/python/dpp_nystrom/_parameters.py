@@ -12,9 +12,7 @@ import numpy as np
 from joblib import cpu_count
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, validate_data
-
-from . import _native, _tables
+from sklearn.utils.validation import _check_sample_weight
 
 #: What scikit-learn's checks let through: numbers in rows, in double or single precision; others are converted to the first.
 ACCEPTED: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
@@ -32,26 +30,6 @@ def means(rows: NDArray[Any]) -> NDArray[Any]:
     """Return the means of columns, which fill gaps of later rows; infinite where numbers are too large."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(rows.mean(axis=0))
-
-
-def rows_for(estimator: Any, X: Any, recipe: _native.Recipe | None) -> NDArray[Any]:
-    """Return rows for a fitted estimator as the library takes them: by the recipe of a table, or numbers with gaps filled."""
-    if recipe is not None:
-        return _tables.apply(estimator, X, recipe)
-    fills = getattr(estimator, "_means", None) if _tables.missing(estimator) != "error" else None
-    finite: dict[str, Any] = {} if fills is None else {"ensure_all_finite": "allow-nan"}
-    rows = aligned(validate_data(estimator, _tables.numbers(X), **ACCEPTED, **finite, reset=False))
-    if fills is not None and _tables.has_gaps(rows):
-        rows = np.where(np.isnan(rows), fills.astype(rows.dtype), rows)
-    return rows
-
-
-def tagged(estimator: Any, tags: Any) -> Any:
-    """Return scikit-learn's tags of what tables hold."""
-    own = tags.input_tags
-    own.sparse = own.string = own.categorical = True
-    own.allow_nan = _tables.missing(estimator) != "error"
-    return tags
 
 
 def seed(random_state: int | np.random.RandomState | None) -> int:

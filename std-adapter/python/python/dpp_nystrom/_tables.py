@@ -290,3 +290,23 @@ def _tell(estimator: Any, reading: _native.Reading) -> None:
     if parts:
         undo = "taken_ has all; keep has columns that stay, categorical_features those of words, and strict=True refuses"
         warnings.warn(f"{'. '.join(parts)} ({undo})", stacklevel=4)
+
+
+def rows_for(estimator: Any, X: Any, recipe: _native.Recipe | None) -> NDArray[Any]:
+    """Return rows for a fitted estimator as the library takes them: by the recipe of a table, or numbers with gaps filled."""
+    if recipe is not None:
+        return apply(estimator, X, recipe)
+    fills = getattr(estimator, "_means", None) if missing(estimator) != "error" else None
+    finite: dict[str, Any] = {} if fills is None else {"ensure_all_finite": "allow-nan"}
+    rows = _parameters.aligned(validate_data(estimator, numbers(X), **_parameters.ACCEPTED, **finite, reset=False))
+    if fills is not None and has_gaps(rows):
+        rows = np.where(np.isnan(rows), fills.astype(rows.dtype), rows)
+    return rows
+
+
+def tagged(estimator: Any, tags: Any) -> Any:
+    """Return scikit-learn's tags of what tables hold."""
+    own = tags.input_tags
+    own.sparse = own.string = own.categorical = True
+    own.allow_nan = missing(estimator) != "error"
+    return tags
