@@ -250,11 +250,6 @@ impl<'a, G: GroundSet<f64> + Sync + ?Sized> RejectionKDpp<'a, G> {
         self.plan.proposals
     }
 
-    /// Return `tr (K - K̃)` of the landmarks: the smaller it is, the fewer rows a proposal has.
-    pub fn trace_error(&self) -> f64 {
-        self.rest
-    }
-
     /// Return estimates of the probability of each row to be in a sample; their sum is about c. Exact for a
     /// kernel of as low a rank as there are landmarks.
     ///
