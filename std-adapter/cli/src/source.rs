@@ -259,7 +259,8 @@ impl From<PlannedSelection> for PlanReport {
         let mut options: Vec<String> =
             pivot_rows.map(|rows| format!("--pivot-rows {rows}")).into_iter().collect();
         if let Some(Refinement { sweeps, sample, rows, .. }) = refinement {
-            options.push(format!("--refine {sweeps} --refine-sample {sample}"));
+            options.push(format!("--refine {sweeps}"));
+            options.extend(sample.map(|sample| format!("--refine-sample {sample}")));
             if rows != Refinement::default().rows {
                 options.push(format!("--refine-rows {rows}"));
             }

@@ -25,7 +25,7 @@ pub struct MethodArguments {
     /// Refine the rows of any method: exchange them for better ones in so many sweeps [default of refined: 3]
     #[arg(long, value_name = "SWEEPS", value_parser = clap::value_parser!(u64).range(1..))]
     refine: Option<u64>,
-    /// Candidates that refinement draws for a sweep [default: 700]
+    /// Candidates that refinement draws for a sweep [default: 700, or three a landmark if that is more]
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..))]
     refine_sample: Option<u32>,
     /// Rows up to which refinement measures the error on all of them; of more, on so many [default: 1000000]
@@ -75,7 +75,7 @@ impl MethodArguments {
         let asked = refine.is_some() || refine_sample.is_some() || refine_rows.is_some();
         asked.then(|| Refinement {
             sweeps: refine.unwrap_or(usual.sweeps),
-            sample: refine_sample.map_or(usual.sample, |sample| sample as usize),
+            sample: refine_sample.map(|sample| sample as usize),
             rows: refine_rows.map_or(usual.rows, |rows| rows as usize),
             ..usual
         })

@@ -16,7 +16,7 @@ use crate::approximation::{CurvePoint, curve::trace_curve};
 use crate::error::{Cause, Error};
 use crate::landmarks::{
     Refinement, Start, Task, chain::pivoted_rows, chain::select_with, methods::lloyd::ROUNDS,
-    procedure::Procedure, swap_search::WHOLE_ROWS,
+    procedure::Procedure, swap_search::CANDIDATES, swap_search::WHOLE_ROWS,
 };
 use dpp_nystrom_core::Error as CoreError;
 use dpp_nystrom_host::rng::{RngStream, stream};
@@ -47,7 +47,8 @@ const SWEEPS: u64 = 10;
 /// The minimum number of sweeps: if fewer fit, the error is measured on fewer rows.
 const FEW: u64 = 2;
 
-/// The number of candidates if the budget allows all sweeps with this many.
+/// The number of candidates if the budget allows all sweeps with this many; more if
+/// [`Refinement::default`] has more.
 const MANY: usize = 1_500;
 
 /// Multiply-adds of a sweep per pair of candidates and per landmark: two products, and the swaps.
@@ -181,7 +182,7 @@ fn plan(problem: Problem, pilot: Option<Pilot>) -> Plan {
     let Some((refinement, pivoted)) = refinement else {
         return without_exchanges(problem, fitting, pilot, &seen);
     };
-    let Refinement { sweeps, sample, .. } = refinement;
+    let (sweeps, sample) = (refinement.sweeps, refinement.candidates(c));
     let measured = refinement.rows.min(rows);
     let over =
         if measured >= rows { "all rows".to_owned() } else { format!("{measured} of the {rows} rows") };
@@ -204,7 +205,7 @@ fn plan(problem: Problem, pilot: Option<Pilot>) -> Plan {
 
 /// Return the sweeps that fit the budget and the rows of their start; `None` if fewer than [`FEW`] fit.
 fn sweeps(problem: Problem, fitting: usize) -> Option<(Refinement, usize)> {
-    let usual = Refinement::default();
+    let many = Refinement::default().candidates(problem.c).max(MANY);
     let fit = |measured: usize, candidates: usize| {
         let pass = problem.pass(measured);
         let left = problem.operations - problem.pass(measured.min(fitting)) - pass;
@@ -214,19 +215,24 @@ fn sweeps(problem: Problem, fitting: usize) -> Option<(Refinement, usize)> {
     let with = |measured: usize, sample: usize| {
         // All rows: the default of `Refinement::rows`.
         let measured = if measured == all { WHOLE_ROWS } else { measured };
-        Refinement { sweeps: fit(measured.min(all), sample), sample, budget: None, rows: measured }
+        Refinement {
+            sweeps: fit(measured.min(all), sample),
+            sample: Some(sample),
+            budget: None,
+            rows: measured,
+        }
     };
-    if fit(all, MANY) == SWEEPS {
-        return Some((with(all, MANY), fitting));
+    if fit(all, many) == SWEEPS {
+        return Some((with(all, many), fitting));
     }
-    if fit(all, usual.sample) >= FEW {
-        return Some((with(all, usual.sample), fitting));
+    if fit(all, CANDIDATES) >= FEW {
+        return Some((with(all, CANDIDATES), fitting));
     }
     // Plan few sweeps. The remaining budget pays for their passes and those of the start, on fewer rows.
-    let left = problem.operations - FEW as f64 * problem.sweep(usual.sample);
+    let left = problem.operations - FEW as f64 * problem.sweep(CANDIDATES);
     let measured = (left / (problem.pass(1) * (FEW + 2) as f64)).floor().max(0.0) as usize;
-    let enough = measured >= LEAST * problem.c && measured > usual.sample;
-    enough.then(|| (Refinement { sweeps: FEW, ..with(measured, usual.sample) }, measured.min(fitting)))
+    let enough = measured >= LEAST * problem.c && measured > CANDIDATES;
+    enough.then(|| (Refinement { sweeps: FEW, ..with(measured, CANDIDATES) }, measured.min(fitting)))
 }
 
 /// Return a plan without refinement: pivoted Cholesky on as many rows as the budget allows, or uniform rows.
@@ -279,7 +285,7 @@ mod tests {
                 for tenths in 0..200 {
                     let plan = planned(rows, c, d, 0.001 * 1.06_f64.powi(tenths), pilot);
                     let refinement = plan.refinement;
-                    let now = refinement.map_or((0, 0, 0), |r| (r.rows, r.sample, r.sweeps));
+                    let now = refinement.map_or((0, 0, 0), |r| (r.rows, r.candidates(c), r.sweeps));
                     // A larger budget adds rows first, then candidates, then sweeps.
                     assert!(now >= before, "{rows}: {before:?} {now:?}");
                     assert!(now.2 <= SWEEPS);
@@ -307,7 +313,8 @@ mod tests {
                     PlannedMethod::KmeansSnapped => cost.snapped(),
                     _ => cost.pass(plan.pivot_rows.unwrap_or(pivoted_rows(c, d)).min(rows)),
                 };
-                let sweeps = refinement.sweeps as f64 * (cost.sweep(refinement.sample) + cost.pass(measured));
+                let sweeps =
+                    refinement.sweeps as f64 * (cost.sweep(refinement.candidates(c)) + cost.pass(measured));
                 let total = start + cost.pass(measured) + sweeps;
                 assert!(total <= seconds * RATE, "{rows} {seconds}: {total:e}");
             }

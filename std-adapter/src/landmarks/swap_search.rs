@@ -33,6 +33,10 @@ use std::time::{Duration, Instant};
 #[cfg(test)]
 mod tests;
 
+/// The least number of candidates if none is given, and their number for each landmark.
+pub(crate) const CANDIDATES: usize = 700;
+const FOR_EACH: usize = 3;
+
 /// The default of [`Refinement::rows`].
 pub(crate) const WHOLE_ROWS: usize = 1_000_000;
 
@@ -75,7 +79,9 @@ pub struct Refinement {
     /// error.
     pub sweeps: u64,
     /// The number m of candidates drawn per sweep. The reduction of an exchange is summed over them.
-    pub sample: usize,
+    /// `None`: 700, or three for each landmark if that is more. With fewer than landmarks, the sums say
+    /// little of what a landmark explains, and a sweep may lower no error.
+    pub sample: Option<usize>,
     /// Begin no sweep after this time.
     pub budget: Option<Duration>,
     /// The maximum number of rows on which the error is measured. With more rows, a sample is drawn once.
@@ -84,7 +90,14 @@ pub struct Refinement {
 
 impl Default for Refinement {
     fn default() -> Self {
-        Self { sweeps: 3, sample: 700, budget: None, rows: WHOLE_ROWS }
+        Self { sweeps: 3, sample: None, budget: None, rows: WHOLE_ROWS }
+    }
+}
+
+impl Refinement {
+    /// Return the number of candidates per sweep for `c` landmarks.
+    pub(crate) fn candidates(&self, c: usize) -> usize {
+        self.sample.unwrap_or_else(|| CANDIDATES.max(FOR_EACH.saturating_mul(c)))
     }
 }
 
@@ -165,7 +178,7 @@ pub(crate) fn refine(
         before,
         after: residuals.iter().sum(),
     };
-    let sample = refinement.sample.min(residuals.len().saturating_sub(c));
+    let sample = refinement.candidates(c).min(residuals.len().saturating_sub(c));
     let exact = sample + c >= n;
     // About as many blocks as a sweep has.
     let blocks = sample.div_ceil(BLOCK);

@@ -109,7 +109,7 @@ fn what_cannot_be_refined_is_refused() {
 fn assert_never_worse(set: &str, data: &Prepared, setting: FitParams) {
     const C: usize = 15;
     let gram = Gram::new(data, setting.kernel).unwrap();
-    let refinement = Some(Refinement { sweeps: 2, sample: 60, ..Refinement::default() });
+    let refinement = Some(Refinement { sweeps: 2, sample: Some(60), ..Refinement::default() });
     let (plain, refined) =
         (SelectorOptions::default(), SelectorOptions { refinement, ..SelectorOptions::default() });
     let selected = |name: &str, options: &SelectorOptions| -> Selection {
@@ -144,7 +144,7 @@ fn assert_never_worse(set: &str, data: &Prepared, setting: FitParams) {
         };
         // What is refined already, and looked at with few candidates: most sweeps make it worse.
         let LandmarkSet::Indices(rows) = after.landmarks.clone() else { panic!("{name} selects rows") };
-        let few = Some(Refinement { sweeps: 4, sample: 4, ..Refinement::default() });
+        let few = Some(Refinement { sweeps: 4, sample: Some(4), ..Refinement::default() });
         let given = rows.iter().map(|&row| data.number(row)).collect();
         let again =
             selected("given", &SelectorOptions { refinement: few, given, ..SelectorOptions::default() });

@@ -33,9 +33,10 @@ impl Refined {
         self
     }
 
-    /// Draw this many candidates per sweep. Default: 700.
+    /// Draw this many candidates per sweep. Default: 700, or three for each landmark if that is
+    /// more.
     pub fn sample(mut self, candidates: usize) -> Self {
-        self.refinement.sample = candidates;
+        self.refinement.sample = Some(candidates);
         self
     }
 

@@ -80,7 +80,7 @@ fn sweeps_over_all_rows_end_in_a_local_optimum() {
     for sigma in [0.3, 0.8] {
         let ground = ground(&rows, sigma);
         let start = [4, 9, 17, 33, 2, 71, 50];
-        let once = Refinement { sweeps: 1, sample: usize::MAX, ..Refinement::default() };
+        let once = Refinement { sweeps: 1, sample: Some(usize::MAX), ..Refinement::default() };
         let run = |start: &[usize], refinement| {
             refine(&ground, start, refinement, &mut stream(0, RngStream::Refinement), &NoObserver).unwrap()
         };
@@ -122,7 +122,7 @@ fn the_outcome_is_never_worse_than_the_start() {
             (20, vec![0, 100, 1, 101, 2, 102, 3, 103]),
             (300, vec![290, 280, 270]),
         ] {
-            let refinement = Refinement { sweeps: 4, sample, ..Refinement::default() };
+            let refinement = Refinement { sweeps: 4, sample: Some(sample), ..Refinement::default() };
             for seed in 0..5 {
                 let refined = refine(
                     &ground,
@@ -193,11 +193,12 @@ fn the_ends_of_the_ranges() {
     assert_eq!((none.landmarks, none.outcome.sweeps), (vec![1, 2, 3], 0));
     assert_eq!(none.outcome.before.to_bits(), none.outcome.after.to_bits());
     // A budget ends a search that sweeps do not: sampled sweeps have no exact stopping criterion.
-    let brief = Refinement { sweeps: u64::MAX, sample: 10, budget: Some(Duration::from_millis(50)), ..usual };
+    let brief =
+        Refinement { sweeps: u64::MAX, sample: Some(10), budget: Some(Duration::from_millis(50)), ..usual };
     let stopped = run(&[1, 2, 3], brief);
     assert!(stopped.outcome.sweeps > 0 && stopped.outcome.after <= stopped.outcome.before);
     // The same seed selects the same rows.
-    let few = Refinement { sample: 8, ..usual };
+    let few = Refinement { sample: Some(8), ..usual };
     assert_eq!(run(&[1, 2, 3], few), run(&[1, 2, 3], few));
 }
 
@@ -206,7 +207,7 @@ fn a_sample_of_the_rows_stands_for_all() {
     let rows = numbers(900 * WIDTH);
     let ground = ground(&rows, 0.4);
     let start = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
-    let refinement = Refinement { sweeps: 3, sample: 60, rows: 300, ..Refinement::default() };
+    let refinement = Refinement { sweeps: 3, sample: Some(60), rows: 300, ..Refinement::default() };
     let run = |refinement| {
         refine(&ground, &start, refinement, &mut stream(2, RngStream::Refinement), &NoObserver).unwrap()
     };
