@@ -422,7 +422,11 @@ impl Columns {
         let kept = kept.chain(named).chain(chosen.words.iter().copied()).collect();
         let target = chosen.targets.first().map(|&i| &self.list[i]);
         // Several targets are numbers.
-        let labels = if chosen.targets.len() == 1 { options.labels } else { Labels::None };
+        let labels = match chosen.targets[..] {
+            [target] if *settled.fate(target) == Fate::Words => Labels::All,
+            [_] => options.labels,
+            _ => Labels::None,
+        };
         let mut recipe = self.recipe_of(options, settled, &chosen);
         let (mut roles, mut cells) = (Vec::with_capacity(self.list.len()), Vec::new());
         let mut partial = Vec::new();

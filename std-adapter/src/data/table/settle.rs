@@ -10,6 +10,7 @@
 //! | dates or times | their parts |
 //! | numbers with a unit or separators of thousands, in every row | numbers |
 //! | numbers and words | words, unless nineteen in twenty are numbers: then an error as without |
+//! | `true` and `false` as the target | words: classes |
 //! | more words than the limit of levels | those in a hundredth of the rows; without any, left out |
 //!
 //! A column that the options name is not left out, and an id that is the only feature is one.
@@ -17,7 +18,7 @@
 use crate::data::table::columns::{Cell, Plan, Role};
 use crate::data::table::fate::{Fate, Settled};
 use crate::data::table::form::Form;
-use crate::data::table::options::Options;
+use crate::data::table::options::{Labels, Options};
 use crate::data::table::survey::{AsAmounts, AsDates, Seen};
 use crate::data::table::taken::{How, Taken};
 use crate::data::table::target::Target;
@@ -112,7 +113,13 @@ impl Surveyed<'_> {
 
     fn of_target(&self, column: usize, decimal_comma: bool) -> Result<(Fate, Option<How>), TableError> {
         let seen = &self.seen[column];
-        if seen.word_fields == 0 || !self.is_open(column) {
+        if !self.is_open(column) {
+            return Ok((Fate::Plain, None));
+        }
+        if seen.are_truths() && self.options.labels == Labels::Words {
+            return Ok((Fate::Words, None));
+        }
+        if seen.word_fields == 0 {
             return Ok((Fate::Plain, None));
         }
         self.of_amounts(column, decimal_comma)
@@ -238,7 +245,7 @@ impl Surveyed<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::data::table::{Form, How, Missing, Options, Part, Reading, Unknown};
+    use crate::data::table::{Form, How, Labels, Missing, Options, Part, Reading, Unknown};
     use std::path::PathBuf;
 
     const ROWS: usize = 40;
@@ -448,6 +455,30 @@ mod tests {
         let (_folder, path) = file(&[("c", &mixed)]);
         let target = Options { target: "c".parse().expect("a name"), ..as_it_is() };
         assert!(target.read(&path).is_err());
+    }
+
+    #[test]
+    fn a_target_of_true_and_false_is_of_classes() {
+        let truths =
+            |row: usize| ["True", "False", "True", "false"][row % if row < 20 { 3 } else { 4 }].to_owned();
+        let numbers = |row: usize| ["true", "1", "0"][row % 3].to_owned();
+        let (_folder, path) = file(&[("t", &truths), ("n", &numbers)]);
+        let read = |target: &str, labels, as_it_is| {
+            let target = target.parse().expect("a name");
+            let options = Options { target, labels, as_it_is, ..Options::default() };
+            let read = options.read(&path).expect("a table");
+            (read.recipe.classes, read.table.target.expect("one")[..2].to_vec(), read.table.feature_names)
+        };
+        let (classes, first, names) = read("t", Labels::Words, true);
+        assert_eq!(classes.expect("classes"), ["False", "True", "false"]);
+        assert_eq!((&first[..], &names[..]), (&[1.0, 0.0][..], &["n", "noise", "y"].map(str::to_owned)[..]));
+        // Without labels, beside numbers and where tables are not taken as they are, they are 1 and 0.
+        for (target, labels, as_it_is) in
+            [("t", Labels::None, true), ("n", Labels::Words, true), ("t", Labels::Words, false)]
+        {
+            let (classes, first, _) = read(target, labels, as_it_is);
+            assert!(classes.is_none() && first == [1.0, if target == "t" { 0.0 } else { 1.0 }], "{target}");
+        }
     }
 
     #[test]

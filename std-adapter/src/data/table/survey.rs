@@ -35,6 +35,8 @@ pub(crate) struct Seen {
     pub(crate) maybes: HashMap<Box<str>, u64>,
     /// Fields that are numbers, those that are 0, and the least and the largest.
     pub(crate) numbers: u64,
+    /// Of these, the fields that are `true` or `false`, in any case.
+    truths: u64,
     zeros: u64,
     least: f64,
     largest: f64,
@@ -154,6 +156,7 @@ impl Seen {
     }
 
     fn truth(&mut self, text: &str, value: f64, left: &mut usize) {
+        self.truths += 1;
         self.number(value, left);
         if self.as_words {
             self.word(text, left);
@@ -232,6 +235,11 @@ impl Seen {
     /// Whether every value is a number.
     pub(crate) fn is_numeric(&self) -> bool {
         self.word_fields == 0 && self.numbers > 0
+    }
+
+    /// Whether every value is `true` or `false`.
+    pub(crate) fn are_truths(&self) -> bool {
+        self.truths > 0 && self.truths == self.values()
     }
 
     /// Whether there are numbers and words, and the words are no amounts.
