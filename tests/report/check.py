@@ -2,7 +2,7 @@
 
     check.py PROGRAM FOLDER
 
-Makes three data sets and their pages in FOLDER, opens each at 400 and 1,400 pixels in light and dark, and writes screenshots beside them. A page
+Makes three data sets and their pages in FOLDER, opens each at 400, 900 and 1,600 pixels in light and dark, and writes screenshots beside them. A page
 must not load anything, run anything, overflow, cut off or overlap texts, or have texts of too little contrast or pictures without marks.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-WIDTHS = (400, 1400)
+WIDTHS = (400, 900, 1600)
 SCHEMES = ("light", "dark")
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "=cmd()", "-->", "]]>", "\u202eabc", "</svg>", "n" * 300)
 

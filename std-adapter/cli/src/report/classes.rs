@@ -1,10 +1,10 @@
 //! Predictions of classes: shares, confusion, and whether probabilities are as often right as they say.
 
-use super::page::{figure, section, table, tiles};
+use super::page::{breakable, figure, number, percent, section, table, tiles};
 use super::{CLASSES, linear, shown};
 use crate::class_report::ClassReport;
 use crate::error::Error;
-use crate::output::{row, short, short_or_dash};
+use crate::output::row;
 use dpp_nystrom::regression::HeldOut;
 use dpp_nystrom::{Model, model::Classified};
 use dpp_nystrom_lab::chart::{Layer, Picture};
@@ -21,16 +21,20 @@ pub(super) fn sections(
 ) -> Result<Markup, Error> {
     let counted: u64 = report.confusion.iter().flatten().sum();
     let first = [
-        ("accuracy", short(report.accuracy)),
-        ("balanced accuracy", short(report.balanced_accuracy)),
-        ("log-loss", short(report.log_loss)),
+        ("accuracy", percent(report.accuracy)),
+        ("balanced accuracy", percent(report.balanced_accuracy)),
+        ("log-loss", number(report.log_loss)),
     ];
-    let shares = [row("temperature of the probabilities", short(report.temperature)), row("rows", counted)];
+    let shares = [
+        row("temperature of the probabilities", number(report.temperature)),
+        row("rows", number(counted as f64)),
+    ];
     let left_out = report.labels.len().saturating_sub(CLASSES);
     Ok(html! {
         (section("classes", "Predictions of classes", &html! {
             (tiles(&first))
             p { (of_what) }
+            (each(report))
             div.figures {
                 (table("Rows and probabilities", &["", ""], &shares))
                 (reliability(model, held_out)?)
@@ -42,7 +46,6 @@ pub(super) fn sections(
                 @if left_out > 0 { "The " (left_out) " classes after the first " (CLASSES) " are left out; all are in fit --json." }
             }
             (confusion(report))
-            (each(report))
         }))
     })
 }
@@ -53,12 +56,12 @@ fn confusion(report: &ClassReport<'_>) -> Markup {
         div.scroll tabindex="0" role="region" aria-label="Confusion matrix" {
             table {
                 caption { span { "Confusion matrix" } }
-                thead { tr { th scope="col" { "class, taken for" } @for label in &shown_labels { th scope="col" { (label) } } } }
+                thead { tr { th scope="col" { "class, taken for" } @for label in &shown_labels { th scope="col" { (breakable(label)) } } } }
                 tbody {
                     @for (label, counts) in shown_labels.iter().zip(report.confusion) {
                         @let sum = counts.iter().sum::<u64>().max(1);
                         tr {
-                            th scope="row" { (label) }
+                            th scope="row" { (breakable(label)) }
                             @for &count in counts.iter().take(CLASSES) {
                                 @let share = count as f64 / sum as f64;
                                 td.share style=(format!("--share:{share:.3}")) {
@@ -84,11 +87,11 @@ fn each(report: &ClassReport<'_>) -> Markup {
         .map(|(class, (label, counts))| {
             let (own, right) = (counts.iter().sum::<u64>(), counts[class]);
             let taken: u64 = report.confusion.iter().map(|counts| counts[class]).sum();
-            let share = |of: u64| short_or_dash((of > 0).then(|| right as f64 / of as f64));
-            vec![shown(label), own.to_string(), taken.to_string(), share(own), share(taken)]
+            let share = |of: u64| if of > 0 { percent(right as f64 / of as f64) } else { "-".to_owned() };
+            vec![shown(label), share(own), share(taken), number(own as f64), number(taken as f64)]
         })
         .collect();
-    table("Each class", &["class", "rows", "taken for it", "recall", "precision"], &rows)
+    table("Each class", &["class", "recall", "precision", "rows", "taken for it"], &rows)
 }
 
 /// How often a class is right, over the probability that it is said to have.
@@ -103,34 +106,27 @@ fn reliability(model: &Model, held_out: &HeldOut) -> Result<Markup, Error> {
         // An indicator is 0 or 1, up to rounding.
         *bin = (bin.0 + 1, bin.1 + probability, bin.2 + u64::from(targets[index] > 0.5));
     }
-    let filled: Vec<(usize, (u64, f64, f64))> = bins
+    let points: Vec<(f64, f64)> = bins
         .into_iter()
-        .enumerate()
-        .filter(|(_, bin)| bin.0 > 0)
-        .map(|(at, (rows, sum, right))| (at, (rows, sum / rows as f64, right as f64 / rows as f64)))
+        .filter(|bin| bin.0 > 0)
+        .map(|(rows, sum, right)| (sum / rows as f64, right as f64 / rows as f64))
         .collect();
-    let points = filled.iter().map(|(_, (_, mean, share))| (*mean, *share)).collect();
+    let label = format!(
+        "Curve: the share of right predictions over their probability, of {} rows in {} intervals.",
+        held_out.rows.len(),
+        points.len()
+    );
     let picture = Picture {
         x: linear("probability of the predicted class"),
         y: linear("share that is right"),
         layers: vec![Layer::Line(points), Layer::Line(vec![(0.0, 0.0), (1.0, 1.0)])],
     };
-    let rows: Vec<Vec<String>> = filled
-        .iter()
-        .map(|(at, (rows, mean, share))| {
-            let ends = [*at, at + 1].map(|end| end as f64 / INTERVALS as f64);
-            vec![format!("{} to {}", ends[0], ends[1]), rows.to_string(), short(*mean), short(*share)]
-        })
-        .collect();
-    let label = format!(
-        "Curve: the share of right predictions over their probability, of {} rows in {} intervals.",
-        held_out.rows.len(),
-        filled.len()
-    );
-    Ok(html! {
-        (figure(&picture.svg()?, "Reliability of probabilities", &label, &html! {
+    Ok(figure(
+        &picture.svg()?,
+        "Reliability of probabilities",
+        &label,
+        &html! {
             span.line.k0 {} " measured  " span.line.k1 {} " as they say"
-        }))
-        (table("Probabilities and how often they are right", &["probability", "rows", "mean", "right"], &rows))
-    })
+        },
+    ))
 }

@@ -5,27 +5,27 @@
 //! of them.
 
 mod classes;
+mod dependence;
 mod page;
 mod targets;
 
 use crate::class_report::ClassReport;
 use crate::components::{COMPONENT_ROWS, ComponentPicture, picture, spaced};
 use crate::error::Error;
-use crate::info::IMPORTANCE;
-use crate::measured::{TestReport, rise};
-use crate::output::{notes, plain_line, short};
+use crate::measured::TestReport;
+use crate::output::{notes, plain_line};
 use dpp_nystrom::data::RowSource;
 use dpp_nystrom::pipeline::Outcome;
-use dpp_nystrom::{Model, Nystroem, model::PERMUTATIONS};
+use dpp_nystrom::{Nystroem, model::PERMUTATIONS};
 use dpp_nystrom_host::atomic_file::write_whole;
-use dpp_nystrom_lab::chart::{Axis, Layer, Picture, Scale, bars_picture, shortened};
+use dpp_nystrom_lab::chart::{Axis, Layer, Picture, Scale, shortened};
 use maud::{Markup, html};
-use page::{figure, section, table};
+use page::{figure, number, percent, section, share_table, table};
 use std::path::Path;
 
 /// Points of a picture.
 const POINTS: usize = 2_000;
-/// Columns in the chart of importances, and landmarks in the table of them.
+/// Columns in the table of importances, and landmarks in theirs.
 const LISTED: usize = 20;
 /// Features in the table of landmarks.
 const FEATURES: usize = 5;
@@ -33,6 +33,8 @@ const FEATURES: usize = 5;
 const CLASSES: usize = 40;
 /// Targets with pictures of their own.
 const TARGETS: usize = 4;
+/// Targets or classes with a line in one picture: as many as there are colours.
+const LINES: usize = 3;
 
 /// What a page is of.
 pub(crate) struct Subject<'a> {
@@ -61,7 +63,7 @@ pub(crate) fn write(path: &Path, subject: &Subject<'_>) -> Result<(), Error> {
     let body = html! {
         (choices(subject))
         (results)
-        (features(model)?)
+        (features(subject)?)
         (landmarks(subject)?)
         (novelty(subject)?)
         (ridges(subject)?)
@@ -172,23 +174,20 @@ fn quoted(argument: &str) -> String {
 }
 
 /// The importances of columns, and the inverse length-scales of a learned metric.
-fn features(model: &Model) -> Result<Markup, Error> {
+fn features(subject: &Subject<'_>) -> Result<Markup, Error> {
+    let model = &subject.outcome.fitted.model;
     let importances = match &model.importances {
         Some(importances) => {
             let ranked = importances.ranked();
             let first = &ranked[..ranked.len().min(LISTED)];
             let rest = ranked.len() - first.len();
-            let bars: Vec<(&str, f64)> =
-                first.iter().map(|column| (&*column.column, 100.0 * column.rise.max(0.0))).collect();
-            let label = format!(
-                "Bars: the importances of {} columns. The largest: {}, {}.",
-                first.len(),
-                shown(&first[0].column),
-                rise(first[0].rise)
-            );
-            let rows: Vec<Vec<String>> = first
+            let most = first.iter().fold(f64::MIN_POSITIVE, |most, column| most.max(column.rise));
+            let rows: Vec<(Vec<String>, f64)> = first
                 .iter()
-                .map(|column| vec![shown(&column.column), rise(column.rise), rise(column.deviation)])
+                .map(|column| {
+                    let cells = vec![shown(&column.column), percent(column.rise), percent(column.deviation)];
+                    (cells, column.rise.max(0.0) / most)
+                })
                 .collect();
             html! {
                 p {
@@ -196,10 +195,7 @@ fn features(model: &Model) -> Result<Markup, Error> {
                     " rows that no choice has seen: mean and standard deviation of " (PERMUTATIONS) " permutations. Of columns that tell the same, each has a small one."
                     @if rest > 0 { " " (rest) " columns with smaller importances are left out." }
                 }
-                div.figures {
-                    (figure(&bars_picture(IMPORTANCE, &bars)?, "Importances of the columns", &label, &html! {}))
-                    (table("Importances of the columns", &["column", "importance", "deviation"], &rows))
-                }
+                (share_table("Importances of the columns", &["column", "importance", "deviation"], &rows))
             }
         }
         None => html! { p { "No importance of columns was measured." } },
@@ -207,14 +203,21 @@ fn features(model: &Model) -> Result<Markup, Error> {
     let scales = model.scales.as_ref().map(|scales| {
         let mut ranked: Vec<(&String, &f64)> = model.feature_names.iter().zip(scales).collect();
         ranked.sort_by(|one, other| other.1.total_cmp(one.1));
-        let rows = ranked.iter().take(LISTED).map(|(name, scale)| vec![shown(name), short(**scale)]);
+        let rows = ranked.iter().take(LISTED).map(|(name, scale)| vec![shown(name), number(**scale)]);
         table(
             "Inverse length-scales of the metric",
             &["feature", "inverse length-scale"],
             &rows.collect::<Vec<_>>(),
         )
     });
-    Ok(section("features", "Features", &html! { (importances) @if let Some(scales) = scales { (scales) } }))
+    Ok(section(
+        "features",
+        "Features",
+        &html! {
+            div.figures { div { (importances) } @if let Some(scales) = scales { (scales) } }
+            (dependence::dependence(subject)?)
+        },
+    ))
 }
 
 /// The landmarks among the rows, in the two directions in which the features vary most.
@@ -259,8 +262,8 @@ fn landmark_rows(subject: &Subject<'_>) -> Result<Markup, Error> {
     let names: Vec<String> = columns.iter().map(|&column| shown(&data.feature_names[column])).collect();
     let header: Vec<&str> = std::iter::once("row").chain(names.iter().map(String::as_str)).collect();
     let rows = data.rows.chunks_exact(data.dim.max(1)).zip(&places).map(|(row, &place)| {
-        let number = source.row_number(place).to_string();
-        std::iter::once(number).chain(columns.iter().map(|&column| short(row[column]))).collect()
+        let own = source.row_number(place).to_string();
+        std::iter::once(own).chain(columns.iter().map(|&column| number(row[column]))).collect()
     });
     let caption = format!("The first {} landmarks, rows counted from 0", places.len());
     Ok(table(&caption, &header, &rows.collect::<Vec<Vec<String>>>()))
@@ -303,12 +306,10 @@ fn novelty(subject: &Subject<'_>) -> Result<Markup, Error> {
     let label = format!(
         "Histogram: the distances of {} rows, not landmarks, to the nearest landmark. A tenth of the rows is beyond {}, a hundredth beyond {}.",
         sample.len(),
-        short(tenth),
-        short(hundredth)
+        number(tenth),
+        number(hundredth)
     );
-    let shares =
-        ["a half", "a tenth", "a hundredth"].into_iter().zip(limits.nearest.iter().zip(&limits.residual));
-    let rows = shares.map(|(share, (near, residual))| vec![share.to_owned(), short(*near), short(*residual)]);
+    let residuals = limits.residual.map(number);
     Ok(section(
         "novelty",
         "Novelty",
@@ -316,15 +317,13 @@ fn novelty(subject: &Subject<'_>) -> Result<Markup, Error> {
             p {
                 "A row far from all landmarks is unlike what the model has seen: predict --with novelty marks those beyond the last line. "
                 "Distances are in standard deviations of the features, or as the learned metric has them; the Nyström residual is the part of "
-                "a row that the landmarks do not represent."
+                "a row that the landmarks do not represent: a half of the rows exceed " (residuals[0]) ", a tenth " (residuals[1]) ", a hundredth " (residuals[2]) "."
             }
-            div.figures {
-                (figure(&picture.svg()?, "Distance to the nearest landmark", &label, &html! {
-                    span.line.k1 {} " exceeded by a tenth of the rows  " span.line.k2 {} " by a hundredth"
-                    @if left_out > 0 { " (" (left_out) " rows at both ends are not shown)" }
-                }))
-                (table("Limits that rows exceed", &["exceeded by", "distance", "residual"], &rows.collect::<Vec<_>>()))
-            }
+            (figure(&picture.svg()?, "Distance to the nearest landmark", &label, &html! {
+                span.line.k1 {} " " (number(tenth)) ", exceeded by a tenth of the rows  "
+                span.line.k2 {} " " (number(hundredth)) ", by a hundredth"
+                @if left_out > 0 { " (" (left_out) " rows at both ends are not shown)" }
+            }))
         },
     ))
 }
@@ -343,24 +342,19 @@ fn ridges(subject: &Subject<'_>) -> Result<Markup, Error> {
     }
     let chosen = fitted.model.ridge;
     let own: Vec<(f64, f64)> = errors.iter().copied().filter(|(ridge, _)| *ridge == chosen).collect();
+    let label =
+        format!("Curve: the error of {} ridges, of which {} has the least.", errors.len(), number(chosen));
     let picture = Picture {
         x: Axis::new("ridge γ", Scale::Logarithmic),
         y: Axis::new("error", Scale::Linear),
-        layers: vec![Layer::Line(errors.clone()), Layer::Triangles(own)],
+        layers: vec![Layer::Line(errors), Layer::Triangles(own)],
     };
-    let label =
-        format!("Curve: the error of {} ridges, of which {} has the least.", errors.len(), short(chosen));
-    let rows: Vec<Vec<String>> =
-        errors.iter().map(|(ridge, error)| vec![short(*ridge), short(*error)]).collect();
     Ok(section(
         "ridge",
         "Choice of the ridge",
         &html! {
             p { "In standard deviations of the target. A minimum at an end of the curve would call for other landmarks or another bandwidth." }
-            div.figures {
-                (figure(&picture.svg()?, "Error over the ridge", &label, &html! { span.tip.k1 {} " chosen" }))
-                details { summary { "The curve as a table" } (table("Errors of the ridges", &["ridge γ", "error"], &rows)) }
-            }
+            (figure(&picture.svg()?, "Error over the ridge", &label, &html! { span.tip.k1 {} " " (number(chosen)) ", chosen" }))
         },
     ))
 }

@@ -42,13 +42,13 @@ pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Mar
             table {
                 caption { span { (caption) } }
                 @if header.iter().any(|name| !name.is_empty()) {
-                    thead { tr { @for name in header { th scope="col" { (name) } } } }
+                    thead { tr { @for name in header { th scope="col" { (breakable(name)) } } } }
                 }
                 tbody {
                     @for row in rows {
                         tr {
                             @for (at, cell) in row.iter().enumerate() {
-                                @if at == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
+                                @if at == 0 { th scope="row" { (breakable(cell)) } } @else { td { (cell) } }
                             }
                         }
                     }
@@ -56,6 +56,90 @@ pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Mar
             }
         }
     }
+}
+
+/// A table as [`table`] makes it, with a bar in the second column: a share of its width, from 0 to 1.
+pub(super) fn share_table(caption: &str, header: &[&str], rows: &[(Vec<String>, f64)]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(caption) {
+            table {
+                caption { span { (caption) } }
+                thead { tr { @for name in header { th scope="col" { (breakable(name)) } } } }
+                tbody {
+                    @for (cells, share) in rows {
+                        tr {
+                            @for (at, cell) in cells.iter().enumerate() {
+                                @match at {
+                                    0 => th scope="row" { (breakable(cell)) },
+                                    1 => td.bar style=(format!("--share:{share:.3}")) { (cell) },
+                                    _ => td { (cell) },
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A name that may break after the marks between its words, and within what is longer than any word.
+pub(super) fn breakable(name: &str) -> Markup {
+    const LONGEST: usize = 30;
+    let (mut parts, mut run) = (vec![String::new()], 0);
+    for c in name.chars() {
+        let part = parts.len() - 1;
+        parts[part].push(c);
+        run = if c == ' ' { 0 } else { run + 1 };
+        if "_-./=:,".contains(c) || run == LONGEST {
+            parts.push(String::new());
+            run = 0;
+        }
+    }
+    html! { @for (at, part) in parts.iter().enumerate() { @if at > 0 { wbr; } (part) } }
+}
+
+/// A number as people write it: three digits, and whole numbers and those from a thousand to the unit, with
+/// separators of thousands.
+pub(super) fn number(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 {
+        return "0".to_owned();
+    }
+    let text = format!("{value:.2e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    if !(1e-4..1e15).contains(&size) {
+        let raised = |c: char| match c {
+            '-' => '⁻',
+            '1' => '¹',
+            '2' => '²',
+            '3' => '³',
+            c => c.to_digit(10).and_then(|digit| char::from_u32(0x2070 + digit)).unwrap_or(c),
+        };
+        return format!("{digits} × 10{}", exponent.chars().map(raised).collect::<String>());
+    }
+    if size < 999.5 && value.fract() != 0.0 {
+        let digits = (2 - exponent.parse::<i32>().unwrap_or(0)).clamp(0, 6) as usize;
+        return format!("{value:.digits$}");
+    }
+    let whole = format!("{:.0}", size.round());
+    let mut text = if value < 0.0 { "-".to_owned() } else { String::new() };
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share in per cent.
+pub(super) fn percent(share: f64) -> String {
+    let value = 100.0 * share;
+    let digits = if value.abs() < 9.95 { 1 } else { 0 };
+    // No -0.
+    let value = if value.abs() < 0.05 { 0.0 } else { value };
+    if value.abs() < 999.5 { format!("{value:.digits$} %") } else { format!("{} %", number(value.round())) }
 }
 
 /// The numbers to look at first.
@@ -76,5 +160,42 @@ pub(super) fn figure(svg: &str, title: &str, label: &str, key: &Markup) -> Marku
                 (PreEscaped(inner))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{breakable, number, percent};
+
+    #[test]
+    fn numbers_are_written_as_people_write_them() {
+        let written = [
+            (0.0, "0"),
+            (1.0625, "1.06"),
+            (53_092.0, "53,092"),
+            (-460_213.4, "-460,213"),
+            (999.6, "1,000"),
+            (999.4, "999"),
+            (0.99961, "1.00"),
+            (12.345, "12.3"),
+            (0.010_23, "0.0102"),
+            (-7.0, "-7"),
+            (3.162e-7, "3.16 × 10⁻⁷"),
+            (-2e18, "-2.00 × 10¹⁸"),
+        ];
+        for (value, text) in written {
+            assert_eq!(number(value), text);
+        }
+        let shares =
+            [(0.123, "12 %"), (0.0099, "1.0 %"), (12.33, "1,233 %"), (-0.0001, "0.0 %"), (-0.5, "-50 %")];
+        for (value, text) in shares {
+            assert_eq!(percent(value), text);
+        }
+    }
+
+    #[test]
+    fn names_break_between_words() {
+        assert_eq!(breakable("a_bc=<d> e").into_string(), "a_<wbr>bc=<wbr>&lt;d&gt; e");
+        assert_eq!(breakable(&"n".repeat(70)).into_string().matches("<wbr>").count(), 2);
     }
 }

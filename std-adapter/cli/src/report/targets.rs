@@ -1,10 +1,9 @@
 //! Predictions of numbers beside the targets.
 
-use super::page::{figure, section, table, tiles};
+use super::page::{figure, number, section, table, tiles};
 use super::{POINTS, Subject, TARGETS, histogram, linear, quantile, shown};
 use crate::components::spaced;
 use crate::error::Error;
-use crate::output::short;
 use dpp_nystrom::regression::HeldOut;
 use dpp_nystrom_lab::chart::{Layer, Picture};
 use maud::{Markup, html};
@@ -16,7 +15,8 @@ const WORST: usize = 10;
 struct Predicted<'a> {
     name: String,
     deviation: f64,
-    /// The rows' numbers in the file.
+    /// The rows, and their numbers in the file.
+    rows: &'a [usize],
     numbers: &'a [usize],
     both: Vec<(f64, f64)>,
 }
@@ -58,7 +58,7 @@ impl Predicted<'_> {
     }
 
     /// Draw predictions and residuals.
-    fn pictures(&self) -> Result<Markup, Error> {
+    fn pictures(&self, subject: &Subject<'_>) -> Result<Markup, Error> {
         let points = || spaced(self.both.len(), POINTS).map(|place| self.both[place]);
         let ends = self.both.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], both| {
             [least.min(both.0), most.max(both.0)]
@@ -88,11 +88,11 @@ impl Predicted<'_> {
         let spread =
             Picture { x: linear("true - predicted"), y: linear("rows"), layers: vec![Layer::Bars(bars)] };
         let (count, name) = (points().count(), shown(&self.name));
-        let own = format!("the root mean squared error is {}", short(errors.root_mean_square));
+        let own = format!("the root mean squared error is {}", number(errors.root_mean_square));
         let first = [
-            ("error in standard deviations", short(errors.root_mean_square / self.deviation)),
-            ("root mean squared error", short(errors.root_mean_square)),
-            ("R²", short(errors.explained)),
+            ("error in standard deviations", number(errors.root_mean_square / self.deviation)),
+            ("root mean squared error", number(errors.root_mean_square)),
+            ("R²", number(errors.explained)),
         ];
         Ok(html! {
             (tiles(&first))
@@ -101,49 +101,69 @@ impl Predicted<'_> {
                     &format!("Points: {count} true values of {name} over their predictions; {own}."),
                     &html! { span.line.k1 {} " equal" }))
                 (figure(&residuals.svg()?, "Residuals over predictions",
-                    &format!("Points: {count} residuals of {name} over the predictions; their mean is {}.", short(errors.mean)),
+                    &format!("Points: {count} residuals of {name} over the predictions; their mean is {}.", number(errors.mean)),
                     &html! { span.line.k1 {} " no error" }))
                 (figure(&spread.svg()?, "Distribution of residuals",
-                    &format!("Histogram of {} residuals of {name}; half of them are within {} of 0.", self.both.len(), short(errors.absolute[1])),
+                    &format!("Histogram of {} residuals of {name}; half of them are within {} of 0.", self.both.len(), number(errors.absolute[1])),
                     &html! { @if left_out > 0 { (left_out) " residuals at both ends are not shown" } }))
                 (self.table(&errors))
-                (self.worst())
             }
+            (self.worst(subject)?)
         })
     }
 
     fn table(&self, errors: &Errors) -> Markup {
         let [mean, median, most, largest] = errors.absolute;
         let rows = [
-            ("mean absolute error", short(mean)),
-            ("median absolute error", short(median)),
-            ("absolute error of nine rows in ten at most", short(most)),
-            ("largest absolute error", short(largest)),
-            ("mean of true - predicted", short(errors.mean)),
+            ("mean absolute error", number(mean)),
+            ("median absolute error", number(median)),
+            ("absolute error of nine rows in ten at most", number(most)),
+            ("largest absolute error", number(largest)),
+            ("mean of true - predicted", number(errors.mean)),
         ];
         let rows: Vec<Vec<String>> =
             rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
         table(&format!("Errors of {}", shown(&self.name)), &["", ""], &rows)
     }
 
-    fn worst(&self) -> Markup {
+    /// The rows with the largest errors, each beside the landmark that is nearest.
+    fn worst(&self, subject: &Subject<'_>) -> Result<Markup, Error> {
         let mut places: Vec<usize> = (0..self.both.len()).collect();
         let error = |place: &usize| (self.both[*place].0 - self.both[*place].1).abs();
         places.sort_by(|one, other| error(other).total_cmp(&error(one)));
         places.truncate(WORST);
-        let rows: Vec<Vec<String>> = places
-            .into_iter()
-            .map(|place| {
-                let (target, output) = self.both[place];
-                vec![self.numbers[place].to_string(), short(target), short(output), short(target - output)]
-            })
-            .collect();
-        table(
-            "Rows with the largest errors, counted from 0",
-            &["row", "true", "predicted", "difference"],
-            &rows,
-        )
+        let rows: Vec<usize> = places.iter().map(|&place| self.rows[place]).collect();
+        let landmarks = nearest(subject, &rows)?;
+        let mut header = vec!["row", "true", "predicted", "difference"];
+        header.extend(landmarks.iter().flat_map(|_| ["nearest landmark, a row", "distance to it"]).take(2));
+        let line = |(at, place): (usize, usize)| {
+            let (target, output) = self.both[place];
+            let mut line = vec![self.numbers[place].to_string()];
+            line.extend([target, output, target - output].map(number));
+            if let Some((row, distance)) = landmarks.get(at) {
+                line.extend([row.to_string(), number(*distance)]);
+            }
+            line
+        };
+        let rows: Vec<Vec<String>> = places.into_iter().enumerate().map(line).collect();
+        Ok(table("Rows with the largest errors, counted from 0", &header, &rows))
     }
+}
+
+/// Return the number of the nearest landmark of each row, and its distance; nothing if landmarks are points.
+fn nearest(subject: &Subject<'_>, rows: &[usize]) -> Result<Vec<(u64, f64)>, Error> {
+    let model = &subject.outcome.fitted.model;
+    let data = subject.outcome.selected.source().gather(rows)?;
+    let landmarks = model.coefficients.to_f64().landmarks;
+    let of_row = |row: &[f64]| {
+        let square = |landmark: &[f64]| row.iter().zip(landmark).map(|(x, z)| (x - z) * (x - z)).sum::<f64>();
+        let squares = landmarks.chunks_exact(data.dim.max(1)).map(square);
+        let numbered = model.landmark_rows.iter().copied().zip(squares);
+        numbered
+            .min_by(|one, other| one.1.total_cmp(&other.1))
+            .map(|(number, square)| (number, square.sqrt()))
+    };
+    Ok(data.rows.chunks_exact(data.dim.max(1)).filter_map(of_row).collect())
 }
 
 /// The sections of all targets; of those after the first few the errors alone.
@@ -157,13 +177,19 @@ pub(super) fn sections(subject: &Subject<'_>, held_out: &HeldOut, of_what: &str)
         .map(|(at, target)| {
             let of = |values: &[f64]| values.iter().skip(at).step_by(outputs).copied().collect::<Vec<_>>();
             let both = of(&held_out.targets).into_iter().zip(of(&held_out.outputs)).collect();
-            Predicted { name: target.name, deviation: target.deviation, numbers: &numbers, both }
+            Predicted {
+                name: target.name,
+                deviation: target.deviation,
+                rows: &held_out.rows,
+                numbers: &numbers,
+                both,
+            }
         })
         .collect();
     let row = |target: &Predicted<'_>| {
         let Errors { root_mean_square, explained, absolute, .. } = target.errors();
         let relative = root_mean_square / target.deviation;
-        let numbers = [root_mean_square, relative, explained, absolute[0]].map(short);
+        let numbers = [root_mean_square, relative, explained, absolute[0]].map(number);
         std::iter::once(shown(&target.name)).chain(numbers).collect()
     };
     let header = ["target", "root mean squared error", "in standard deviations", "R²", "mean absolute error"];
@@ -175,7 +201,7 @@ pub(super) fn sections(subject: &Subject<'_>, held_out: &HeldOut, of_what: &str)
         @for (at, target) in all.iter().take(TARGETS).enumerate() {
             (section(&format!("target{at}"), &format!("Predictions of {}", shown(&target.name)), &html! {
                 @if all.len() == 1 { p { (of_what) } }
-                (target.pictures()?)
+                (target.pictures(subject)?)
             }))
         }
         @if all.len() > TARGETS {

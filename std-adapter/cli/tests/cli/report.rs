@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Elements of a page and of a picture; none of them runs or loads anything.
 const ELEMENTS: &str = "html head meta title style body main footer section h1 h2 h3 p pre code ul li dl div dt dd figure \
-    figcaption span br table caption thead tbody tr th td details summary svg g rect line text circle polygon polyline path";
+    figcaption span br table caption thead tbody tr th td wbr svg g rect line text circle polygon polyline path";
 
 /// Attributes of them.
 const ATTRIBUTES: &str = "lang charset name content http-equiv id class style tabindex role scope aria-label aria-labelledby \
@@ -46,7 +46,7 @@ fn closed(text: &str) -> String {
         closed += &format!("{before}<meta {tag}/>");
         rest = after;
     }
-    (closed + rest).replace("<br>", "<br/>")
+    (closed + rest).replace("<br>", "<br/>").replace("<wbr>", "<wbr/>")
 }
 
 fn parsed(text: &str) -> Result<Document<'_>, String> {
@@ -94,7 +94,7 @@ fn classes(rows: usize) -> String {
     let mut noise = Noise(5);
     let mut text = "a,b,where,kind\n".to_owned();
     for row in 0..rows {
-        let (class, place) = (row % 3, ["wood", "shore"][row / 3 % 2]);
+        let (class, place) = (row % 3, ["wood", "shore"][usize::from(row % 3 == 2 && row % 5 > 0)]);
         let [a, b] = [class as f64 + 0.6 * noise.normal(), noise.normal()];
         text += &format!("{a},{b},{place},k{class}\n");
     }
@@ -116,7 +116,7 @@ fn a_page_has_the_errors_of_the_fit() {
         "How this page was made",
     ];
     assert_eq!(headings, expected);
-    let error = format!("{:.4}", number(&json["test"], "nrmse"));
+    let error = format!("{:.3}", number(&json["test"], "nrmse"));
     assert!(after(&text, "error in standard deviations").starts_with(&error), "{error}: {text}");
     let parts =
         ["a.csv", "500 x 3", "gaussian", "seed3", "dpp-nystrom fit a.csv", "target: column \"y\"", "m.dpp"];
@@ -127,6 +127,8 @@ fn a_page_has_the_errors_of_the_fit() {
     let (text, headings, json) = page(&folder, "a.csv --landmarks 20 --metric scales");
     assert_eq!((headings[2].as_str(), &json["metric"]), ("Features", &Value::from("scales")));
     assert!(after(&text, "Importances of the columns").matches(" %").count() >= 6, "{text}");
+    let worst = after(after(&text, "Rows with the largest errors"), "distance to it");
+    assert!(worst.contains("Features") && text.contains("Partial dependence"), "{text}");
     assert!(
         text.contains("Inverse length-scales of the metric") && text.contains("no choice has seen"),
         "{text}"
@@ -139,13 +141,23 @@ fn classes_and_several_targets_have_pages() {
     for metric in ["one", "scales"] {
         let (text, headings, json) = page(&folder, &format!("c.csv --landmarks 20 --metric {metric}"));
         assert!(headings.contains(&"Confusion".to_owned()), "{headings:?}");
-        let accuracy = format!("{:.4}", number(&json["classes"], "accuracy"));
+        let accuracy = format!("{:.0} %", 100.0 * number(&json["classes"], "accuracy"));
         assert!(after(&text, "accuracy").starts_with(&accuracy), "{metric}: {text}");
         let sum = |counts: &Value| counts.as_array().unwrap().iter().filter_map(Value::as_u64).sum::<u64>();
         let confusion = json["classes"]["confusion"].as_array().unwrap();
         assert!(
-            after(&text, "Each class").contains(&format!("k1{}", sum(&confusion[1]))),
+            after(after(&text, "Each class"), "k1").split_once('%').is_some_and(|(recall, rest)| {
+                let share = confusion[1][1].as_f64().unwrap() / sum(&confusion[1]) as f64;
+                recall.trim().parse() == Ok((100.0 * share).round())
+                    && rest.contains(&sum(&confusion[1]).to_string())
+            }),
             "{metric}: {text}"
+        );
+        // Of words a table, of numbers a curve.
+        assert!(
+            text.contains("where: mean probability")
+                && text.contains("Curve: the mean probability over a: k0 from"),
+            "{text}"
         );
         // The rows whose probabilities are shown are those of the confusion.
         let rows: u64 = confusion.iter().map(sum).sum();
