@@ -34,11 +34,11 @@ pub(super) fn sections(
         (section("classes", "Predictions of classes", &html! {
             (tiles(&first))
             p { (of_what) }
-            (each(report))
             div.figures {
-                (table("Rows and probabilities", &["", ""], &shares))
+                (each(report))
                 (reliability(model, held_out)?)
             }
+            (table("Rows and probabilities", &["", ""], &shares))
         }))
         (section("confusion", "Confusion", &html! {
             p {
