@@ -192,7 +192,13 @@ impl TargetColumn {
     /// Describe the indicator of a class that is the label of this share of the rows.
     pub(crate) fn indicator(column: &str, label: &str, share: f64) -> Self {
         let share = share.min(1.0);
-        Self { name: format!("{column}={label}"), mean: share, deviation: (share * (1.0 - share)).sqrt() }
+        let name = Self::name_of_indicator(column, label);
+        Self { name, mean: share, deviation: (share * (1.0 - share)).sqrt() }
+    }
+
+    /// Return the name of the indicator of a class.
+    pub(crate) fn name_of_indicator(column: &str, label: &str) -> String {
+        format!("{column}={label}")
     }
 
     /// Return a value with mean 0 and standard deviation 1.
@@ -238,4 +244,16 @@ pub struct Classes {
     pub column: String,
     /// The labels, in the order of the targets: at least two.
     pub labels: Vec<String>,
+}
+
+/// Check that the target of each row is the index of one of so many labels.
+///
+/// # Errors
+/// `ErrorKind::Data` with the row.
+pub(crate) fn check_indices(of_rows: &[f64], labels: usize) -> Result<(), Error> {
+    let is_index = |class: f64| class >= 0.0 && class.fract() == 0.0 && class < labels as f64;
+    match of_rows.iter().position(|&class| !is_index(class)) {
+        Some(row) => Err(Error(Cause::Unlabelled { row, labels })),
+        None => Ok(()),
+    }
 }

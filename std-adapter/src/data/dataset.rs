@@ -2,9 +2,10 @@
 
 use crate::data::table::{input::Table, reader::read, target::Target};
 use crate::data::{
-    borrowed::Borrowed, columns::Columns, prepared::Prepared, prepared::StandardTarget,
-    prepared::check_weights, prepared::present, scaler::Scale, scaler::Scaler, source::RowSource,
-    store::open::Store, value::Value, value::Values, weights::Weights, weights::normalised,
+    borrowed::Borrowed, columns::Columns, columns::check_indices, prepared::Prepared,
+    prepared::StandardTarget, prepared::check_weights, prepared::present, scaler::Scale, scaler::Scaler,
+    source::RowSource, store::open::Store, value::Value, value::Values, weights::Weights,
+    weights::normalised,
 };
 use crate::error::{Cause, Error, check_length, check_rows};
 use dpp_nystrom_core::Error as CoreError;
@@ -224,10 +225,7 @@ impl<'a> Dataset<'a> {
     /// label.
     pub fn with_classes(self, of_rows: &'a [f64], labels: &[&str]) -> Result<Self, Error> {
         let data = self.with_target(of_rows)?;
-        let is_index = |class: f64| class >= 0.0 && class.fract() == 0.0 && class < labels.len() as f64;
-        if let Some(row) = of_rows.iter().position(|&class| !is_index(class)) {
-            return Err(Error(Cause::Unlabelled { row, labels: labels.len() }));
-        }
+        check_indices(of_rows, labels.len())?;
         Ok(Self { labels: Some(labels.iter().map(|&label| label.to_owned()).collect()), ..data })
     }
 

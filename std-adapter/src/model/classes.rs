@@ -11,8 +11,8 @@
 //! error leave `T` positive. `-ln p_k` is convex in `1/T`: Newton's method finds it.
 
 use crate::data::{columns::Classes, weights::Weights};
-use crate::error::Error;
-use dpp_nystrom_core::Class;
+use crate::error::{Cause, Error, check_length};
+use dpp_nystrom_core::{Class, Error as CoreError};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +76,37 @@ impl Classifier {
         Ok(Classified { index, margin, probability: log_probability(outputs, index, self.temperature).exp() })
     }
 
+    /// Take the temperature with the largest likelihood of rows of these classes, which had no part in the
+    /// weights; `outputs` has a number for each row and class, row by row. Without rows nothing changes.
+    ///
+    /// ```
+    /// use dpp_nystrom::{data::Classes, model::Classifier};
+    ///
+    /// let classes = Classes { column: "species".into(), labels: vec!["setosa".into(), "virginica".into()] };
+    /// let mut classifier = Classifier { classes, temperature: 1.0 };
+    /// classifier.calibrate(&[0.9, 0.1, 0.2, 0.8, 0.7, 0.3, 0.6, 0.4], &[0, 1, 0, 1])?; // the last is wrong
+    /// assert!(classifier.temperature < 1.0);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ErrorKind::Argument` unless there is an output for each row and class, `ErrorKind::Data` for one
+    /// that is not finite and for a number that is no index of a class. The temperature is then unchanged.
+    pub fn calibrate(&mut self, outputs: &[f64], of_rows: &[usize]) -> Result<(), Error> {
+        let classes = self.classes.labels.len();
+        check_length("outputs of rows", of_rows.len().saturating_mul(classes), outputs.len())?;
+        if let Some(at) = outputs.iter().position(|output| !output.is_finite()) {
+            return Err(CoreError::NotFinite { row: at / classes.max(1), column: at % classes.max(1) }.into());
+        }
+        if let Some(row) = of_rows.iter().position(|&class| class >= classes) {
+            return Err(Error(Cause::Unlabelled { row, labels: classes }));
+        }
+        if !of_rows.is_empty() {
+            self.temperature = temperature(outputs, classes, of_rows, Weights::default());
+        }
+        Ok(())
+    }
+
     /// Return `ln p` of a class, given the outputs of all.
     ///
     /// # Errors
@@ -83,7 +114,7 @@ impl Classifier {
     pub fn log_probability(&self, outputs: &[f64], class: usize) -> Result<f64, Error> {
         let len = outputs.len();
         if class >= len {
-            return Err(dpp_nystrom_core::Error::OutOfRange { index: class, len }.into());
+            return Err(CoreError::OutOfRange { index: class, len }.into());
         }
         Ok(log_probability(outputs, class, self.temperature))
     }

@@ -75,14 +75,15 @@ impl Selected<'_> {
         }
     }
 
-    /// Specify the regression on the landmarks, for rows that are accumulated where they are.
+    /// Specify the regression on the landmarks, for rows that are accumulated where they are. For classes it
+    /// is that of the least squares of their indicators.
     ///
     /// # Errors
-    /// `ErrorKind::Data` for no target or a constant one; `ErrorKind::Unsupported` for rows with weights;
-    /// those of the source.
+    /// `ErrorKind::Data` for no target or a constant one; `ErrorKind::Unsupported` for several targets and
+    /// for rows with weights; those of the source.
     pub fn fit_spec(&self, ridge: Ridge, seed: u64) -> Result<FitSpec, Error> {
         unweighted(self.source(), "a fit in batches")?;
-        FitSpec::new(self.source().columns(), self.features()?, self.kernel, ridge, seed)
+        FitSpec::of(self.source().columns(), self.features()?, self.kernel, ridge, seed)
     }
 
     /// Return the scaled features of the landmarks.

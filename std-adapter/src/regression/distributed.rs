@@ -10,21 +10,23 @@
 //! the seed ([`draw`]), so the same rows in another order or in other parts give the same folds.
 
 use crate::approximation::{features::independent_points, ground::Ground};
-use crate::data::{columns::Columns, columns::TargetColumn, scaler::Scaler, source::RowSource};
-use crate::error::{Cause, Error, check_length};
+use crate::data::{
+    columns::Classes, columns::Columns, columns::TargetColumn, columns::check_indices, scaler::Scaler,
+    source::RowSource,
+};
+use crate::error::{Cause, Error, ErrorKind, check_length};
 use crate::kernel::spec::KernelSpec;
-use crate::model::trained::AnyCoefficients;
+use crate::model::{classes::Classifier, trained::AnyCoefficients};
 use crate::observer::Observer;
 use crate::regression::{
-    fit::Fitted, fit::assemble, ridge::Ridge, rows::accumulator::Accumulator, rows::blocked_qr::Block,
-    rows::folds::FOLDS, solve::robust::Aggregate, solve::solution::conclude,
+    fit::Fitted, fit::assemble, ridge::Ridge, rows::accumulator::Accumulator, rows::accumulator::length,
+    rows::blocked_qr::Block, rows::folds::FOLDS, solve::robust::Aggregate, solve::solution::conclude,
 };
-use dpp_nystrom_core::{
-    BytesProblem, Error as CoreError, GroundSet, Landmarks, Nystrom, Points, digest, state_bytes,
-};
+use dpp_nystrom_core::{BytesProblem, Error as CoreError, GroundSet, Landmarks, Nystrom, Points, digest};
 use dpp_nystrom_host::heap::{Heap, zeros};
 use pulp::Arch;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The specification of a distributed fit: landmarks, kernel, scalers and folds.
 ///
@@ -45,6 +47,7 @@ use serde::{Deserialize, Serialize};
 ///     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 0.5 },
 ///     folds: 10,
 ///     seed: 0,
+///     classes: None,
 /// };
 /// let mut accumulated = spec.empty()?;
 /// for part in [0..70, 70..200] {
@@ -66,7 +69,7 @@ pub struct FitSpec {
     pub target_name: String,
     /// The features' statistics, and a map.
     pub scaler: Scaler,
-    /// The target's statistics: one column.
+    /// The target's statistics: one column, or one for the indicator of each class.
     pub target_scaler: Scaler,
     /// Landmarks, standardised and mapped, row-major.
     pub landmarks: Vec<f64>,
@@ -76,6 +79,8 @@ pub struct FitSpec {
     pub folds: u8,
     /// The seed of the folds.
     pub seed: u64,
+    /// The classes, if the target is the index of one: least squares of their indicators.
+    pub classes: Option<Classes>,
 }
 
 /// An accumulator for each fold.
@@ -181,7 +186,9 @@ impl FitSpec {
     /// cross-validated.
     ///
     /// # Errors
-    /// `ErrorKind::Data` for no target or a constant one; `ErrorKind::Unsupported`, since rows are read once.
+    /// `ErrorKind::Data` for no target or a constant one; `ErrorKind::Unsupported` for several or classes
+    /// ([`Selected::fit_spec`](crate::pipeline::Selected::fit_spec) takes these), and for leaving out each
+    /// row, since rows are read once.
     pub fn new(
         columns: Columns,
         landmarks: Vec<f64>,
@@ -189,20 +196,94 @@ impl FitSpec {
         ridge: Ridge,
         seed: u64,
     ) -> Result<Self, Error> {
-        let target = columns.single("a fit to rows in several places")?.clone();
+        columns.single("a fit to rows in several places")?;
+        Self::of(columns, landmarks, kernel, ridge, seed)
+    }
+
+    /// [`new`](Self::new), also for classes, of which the target is the index.
+    pub(crate) fn of(
+        columns: Columns,
+        landmarks: Vec<f64>,
+        kernel: KernelSpec,
+        ridge: Ridge,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        let first = match columns.classes {
+            Some(_) => columns.learnable()?,
+            None => columns.single("a fit in batches")?,
+        };
+        let targets = || std::iter::once(first).chain(&columns.further);
+        let target_scaler = Scaler {
+            means: targets().map(|target| target.mean).collect(),
+            deviations: targets().map(|target| target.deviation).collect(),
+            map: None,
+        };
+        let target_name = columns.classes.as_ref().map_or(&first.name, |own| &own.column).clone();
         if ridge == Ridge::LeaveOneOut {
             return Err(Error(Cause::LeaveOneOut));
         }
         Ok(Self {
             feature_names: columns.feature_names,
-            target_name: target.name,
+            target_name,
             scaler: columns.scaler,
-            target_scaler: Scaler { means: vec![target.mean], deviations: vec![target.deviation], map: None },
+            target_scaler,
             landmarks,
             kernel,
             folds: if ridge == Ridge::CrossValidated { FOLDS as u8 } else { 1 },
             seed,
+            classes: columns.classes,
         })
+    }
+
+    /// Specify the fit for classes with these labels, also for those that no row had so far. Indices are then
+    /// places among them.
+    ///
+    /// ```
+    /// use dpp_nystrom::pipeline::{Landmarks, Params, select};
+    /// use dpp_nystrom::{Dataset, Ridge, Scale, observer::NoObserver};
+    ///
+    /// let x: Vec<f64> = (0..200).map(|i| f64::from(i % 100)).collect();
+    /// let class: Vec<f64> = x.iter().map(|&x| f64::from(u8::from(x > 49.0))).collect();
+    /// let data = Dataset::from_rows(&x, 1)?.with_classes(&class, &["cold", "warm"])?;
+    /// let (source, ridge) = (data.source(Scale::Standard)?, Ridge::CrossValidated);
+    /// let params = Params { landmarks: Landmarks::Count(8), ..Params::default() };
+    /// let spec = select(source.as_rows(), &params, &NoObserver)?.fit_spec(ridge, 0)?;
+    /// let spec = spec.with_labels(&["cold", "hot", "warm"])?;
+    /// let mut sums = spec.empty()?;
+    /// spec.accumulate(&mut sums, &[&x], &class.iter().map(|class| 2.0 * class).collect::<Vec<f64>>())?;
+    /// let model = spec.conclude(&sums, ridge, "first batch", &NoObserver)?.model;
+    /// assert_eq!(model.classify(&[90.0])?[0].index, 2);
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `ErrorKind::Unsupported` for a target that is a number, `ErrorKind::Argument` for labels of which
+    /// one is missing or occurs twice.
+    pub fn with_labels(mut self, labels: &[&str]) -> Result<Self, Error> {
+        let Classes { column, labels: known } = self.classes.take().ok_or(Error(Cause::NoClasses))?;
+        let Scaler { means, deviations, .. } = &self.target_scaler;
+        // Of those without rows outputs begin at 0, and count as much as those of the rarest.
+        let least = deviations.iter().copied().fold(f64::INFINITY, f64::min);
+        let place = |label: &&str| known.iter().position(|own| own == label);
+        let statistics = labels.iter().map(|label| match place(label) {
+            Some(place) => (means[place], deviations[place]),
+            None => (0.0, least),
+        });
+        let (means, deviations) = statistics.unzip();
+        let distinct: BTreeSet<&str> = labels.iter().copied().collect();
+        let found = labels.iter().filter(|label| place(label).is_some()).count();
+        if distinct.len() < labels.len() || found < known.len() {
+            let problem = format!("the labels of {column} must have each class of the spec, and each once");
+            return Err(Error::new(ErrorKind::Argument, problem));
+        }
+        let labels = labels.iter().map(|&label| label.to_owned()).collect();
+        let target_scaler = Scaler { means, deviations, map: None };
+        Ok(Self { target_scaler, classes: Some(Classes { column, labels }), ..self })
+    }
+
+    /// Return the number of targets: 1, or that of the classes.
+    fn targets(&self) -> usize {
+        self.classes.as_ref().map_or(1, |classes| classes.labels.len())
     }
 
     /// Return the number of features of a row.
@@ -229,6 +310,7 @@ impl FitSpec {
     ///     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 0.5 },
     ///     folds: 10,
     ///     seed: 0,
+    ///     classes: None,
     /// };
     /// let bytes = spec.to_bytes()?;
     /// assert_eq!(FitSpec::from_bytes(&bytes)?, spec);
@@ -259,8 +341,8 @@ impl FitSpec {
         let dim = spec.features();
         let fits = dim > 0
             && spec.scaler.is_well_formed(dim)
-            && spec.target_scaler.means.len() == 1
-            && spec.target_scaler.deviations.len() == 1
+            && spec.target_scaler.means.len() == spec.targets()
+            && spec.target_scaler.deviations.len() == spec.targets()
             && spec.landmarks.len().is_multiple_of(spec.scaler.width())
             && spec.folds > 0;
         if fits { Ok(spec) } else { Err(Error(Cause::FitSpec)) }
@@ -298,16 +380,17 @@ impl FitSpec {
     /// `ErrorKind::Landmarks`, `ErrorKind::Memory`.
     pub fn empty(&self) -> Result<Folds, Error> {
         let rank = self.on_landmarks(|landmarks| Ok(landmarks.len()))?;
-        Ok(Folds(vec![Accumulator::empty(rank)?; usize::from(self.folds)]))
+        Ok(Folds(vec![Accumulator::empty_of(rank, self.targets())?; usize::from(self.folds)]))
     }
 
-    /// Accumulate rows, given as columns of raw features and targets. Each call factors the landmarks (`c³/3`
-    /// multiply-adds): pass thousands of rows at a time.
+    /// Accumulate rows, given as columns of raw features and targets, of classes their index. Each call
+    /// factors the landmarks (`c³/3` multiply-adds): pass thousands of rows at a time.
     ///
     /// # Errors
     /// `ErrorKind::Argument` unless there is a column for each feature and all are of one length;
     /// `ErrorKind::Regression` with the row and column of a value that is not finite, the target being the
-    /// last column, and for accumulators of another number of folds. `accumulated` is then unchanged.
+    /// last column, and for accumulators of another number of folds; `ErrorKind::Data` for a number that is
+    /// no index of a class. `accumulated` is then unchanged.
     pub fn accumulate(
         &self,
         accumulated: &mut Folds,
@@ -327,6 +410,9 @@ impl FitSpec {
                 return Err(Error::regression(CoreError::NotFinite { row, column: at }));
             }
         }
+        if let Some(Classes { labels, .. }) = &self.classes {
+            check_indices(targets, labels.len())?;
+        }
         let raw = |row: usize| columns.iter().map(move |column| column[row]);
         let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); folds];
         if let [all] = &mut rows_of[..] {
@@ -338,18 +424,25 @@ impl FitSpec {
         // On a thread of the pool: entering it takes longer than the tasks of a block of few landmarks.
         *accumulated = rayon::scope(|_| {
             self.on_landmarks(|landmarks| {
-                Accumulator::on_all(&accumulated.0, |accumulators| {
-                    let mut block = Block::new(landmarks, 1, true)?;
+                Accumulator::on_all_of(self.targets(), &accumulated.0, |accumulators| {
+                    let mut block = Block::new(landmarks, self.targets(), true)?;
                     let (mut features, mut scaled) =
                         (zeros(self.features(), 0.0)?, zeros(self.scaler.width(), 0.0)?);
+                    let mut of_row = zeros(self.targets(), 0.0)?;
+                    let mut own = zeros(self.targets(), 0.0)?;
                     for (rows, accumulator) in rows_of.iter().zip(&mut *accumulators) {
                         block.begin(accumulator)?;
                         for &row in rows {
                             features.iter_mut().zip(raw(row)).for_each(|(slot, value)| *slot = value);
                             self.scaler.apply_row(&features, &mut scaled);
-                            let mut target = [0.0];
-                            self.target_scaler.apply_row(&[targets[row]], &mut target);
-                            block.push(scaled.iter().copied(), target)?;
+                            match self.classes {
+                                Some(_) => of_row.iter_mut().enumerate().for_each(|(class, slot)| {
+                                    *slot = f64::from(u8::from(targets[row] == class as f64));
+                                }),
+                                None => of_row[0] = targets[row],
+                            }
+                            self.target_scaler.apply_row(&of_row, &mut own);
+                            block.push(scaled.iter().copied(), own.iter().copied())?;
                         }
                         block.end(accumulator)?;
                     }
@@ -373,7 +466,7 @@ impl FitSpec {
             }));
         }
         for (fold, other) in merged.0.iter_mut().zip(&other.0) {
-            fold.merge(other)?;
+            fold.merge_of(self.targets(), other)?;
         }
         *accumulated = merged;
         Ok(())
@@ -386,7 +479,7 @@ impl FitSpec {
     pub fn state(&self, accumulated: &Folds) -> Result<Vec<u8>, Error> {
         self.on_landmarks(|landmarks| {
             let digest = self.digest(landmarks);
-            let states = accumulated.0.iter().map(|fold| fold.to_bytes(digest));
+            let states = accumulated.0.iter().map(|fold| fold.to_bytes_of(self.targets(), None, digest));
             Ok(states.collect::<Result<Vec<_>, Error>>()?.concat())
         })
     }
@@ -398,16 +491,18 @@ impl FitSpec {
     pub fn read(&self, bytes: &[u8]) -> Result<Folds, Error> {
         self.on_landmarks(|landmarks| {
             let (rank, digest) = (landmarks.len(), self.digest(landmarks));
-            let size = state_bytes::<f64>(rank);
+            let (targets, size) = (self.targets(), length::<f64>(rank, self.targets(), None));
             if bytes.len() != size * usize::from(self.folds) {
                 return Err(CoreError::StateBytes(BytesProblem::Malformed).into());
             }
-            let folds = bytes.chunks_exact(size).map(|bytes| Accumulator::from_bytes(rank, digest, bytes));
+            let read = |bytes| Accumulator::from_bytes_of(rank, targets, digest, bytes);
+            let folds = bytes.chunks_exact(size).map(read);
             Ok(Folds(folds.collect::<Result<_, _>>()?))
         })
     }
 
-    /// Fit the model to all accumulated rows.
+    /// Fit the model to all accumulated rows. Probabilities of classes have the temperature 1, since no row
+    /// is left to measure it by: [`Classifier::calibrate`].
     ///
     /// # Errors
     /// `ErrorKind::Data` for a constant target, and for cross-validation with a single fold.
@@ -418,25 +513,32 @@ impl FitSpec {
         trained_on: &str,
         observer: &dyn Observer,
     ) -> Result<Fitted, Error> {
-        let first = |values: &[f64]| values.first().copied().unwrap_or_default();
+        let Scaler { means, deviations, .. } = &self.target_scaler;
+        let mut targets = means.iter().zip(deviations).enumerate().map(|(at, (&mean, &deviation))| {
+            let name = match &self.classes {
+                Some(Classes { column, labels }) => TargetColumn::name_of_indicator(column, &labels[at]),
+                None => self.target_name.clone(),
+            };
+            TargetColumn { name, mean, deviation }
+        });
         let columns = Columns {
             name: trained_on.to_owned(),
             feature_names: self.feature_names.clone(),
             scaler: self.scaler.clone(),
-            target: Some(TargetColumn {
-                name: self.target_name.clone(),
-                mean: first(&self.target_scaler.means),
-                deviation: first(&self.target_scaler.deviations),
-            }),
-            further: Vec::new(),
-            classes: None,
+            target: targets.next(),
+            further: targets.collect(),
+            classes: self.classes.clone(),
         };
         self.on_landmarks(|landmarks| {
-            Accumulator::on_all(&accumulated.0, |folds| {
+            Accumulator::on_all_of(self.targets(), &accumulated.0, |folds| {
                 let fitted =
                     conclude(&Nystrom::new(landmarks), folds, &ridge.into(), Aggregate::Rows, observer)?;
                 let rows = accumulated.rows();
-                assemble(&columns, rows, &self.landmarks, &[], fitted, self.kernel, AnyCoefficients::F64)
+                let (points, kernel) = (&self.landmarks, self.kernel);
+                let mut fitted = assemble(&columns, rows, points, &[], fitted, kernel, AnyCoefficients::F64)?;
+                let classifier = |classes| Classifier { classes, temperature: 1.0 };
+                fitted.model.classifier = self.classes.clone().map(classifier);
+                Ok(fitted)
             })
         })
     }
@@ -445,10 +547,13 @@ impl FitSpec {
 #[cfg(test)]
 mod tests {
     use super::{FitSpec, first_not_finite};
-    use crate::data::{map::Map, scaler::Scaler};
-    use crate::error::{Cause, Error};
+    use crate::data::{columns::Classes, map::Map, scaler::Scaler};
+    use crate::error::{Cause, Error, ErrorKind};
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
+    use crate::observer::NoObserver;
+    use crate::regression::ridge::Ridge;
     use dpp_nystrom_core::{BytesProblem, Error as CoreError};
+    use std::ops::Range;
 
     fn spec() -> FitSpec {
         FitSpec {
@@ -460,6 +565,7 @@ mod tests {
             kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
             folds: 2,
             seed: 5,
+            classes: None,
         }
     }
 
@@ -512,6 +618,69 @@ mod tests {
         let other = Scaler { map: Some(Map { rank: 1, values: vec![2.0, 1.0] }), ..scaler };
         assert!(FitSpec { scaler: other, ..spec.clone() }.read(&bytes).is_err());
         assert_eq!(spec.read(&bytes).unwrap(), found);
+    }
+
+    /// Sums of classes merge and travel as those of numbers do, and each output is the regression of its
+    /// indicator.
+    #[test]
+    fn classes_are_least_squares_of_their_indicators() {
+        let classes = |labels: [&str; 3]| {
+            Some(Classes { column: "y".into(), labels: labels.map(str::to_owned).to_vec() })
+        };
+        let (means, deviations) = (vec![0.3, 0.1, 0.6], vec![0.5, 0.3, 0.4]);
+        let target_scaler = Scaler { means: means.clone(), deviations: deviations.clone(), map: None };
+        let spec = FitSpec { classes: classes(["a", "b", "c"]), target_scaler, ..spec() };
+        let bytes = spec.to_bytes().unwrap();
+        assert_eq!(FitSpec::from_bytes(&bytes).unwrap(), spec);
+        assert!(FitSpec::from_bytes(&FitSpec { classes: None, ..spec.clone() }.to_bytes().unwrap()).is_err());
+        let x: Vec<f64> = (0..90).map(|row| f64::from(row % 30) / 7.0 - 1.0).collect();
+        let class: Vec<f64> = (0..90).map(|row| f64::from(row % 30 / 10)).collect();
+        let of = |spec: &FitSpec, part: Range<usize>, targets: &[f64]| {
+            let mut sums = spec.empty().unwrap();
+            spec.accumulate(&mut sums, &[&x[part.clone()]], &targets[part]).unwrap();
+            sums
+        };
+        let mut sums = of(&spec, 0..40, &class);
+        spec.merge(&mut sums, &spec.read(&spec.state(&of(&spec, 40..90, &class)).unwrap()).unwrap()).unwrap();
+        let ridge = Ridge::Value(1e-4);
+        let model = spec.conclude(&sums, ridge, "rows", &NoObserver).unwrap().model;
+        let outputs = model.predict(&x).unwrap();
+        assert_eq!((model.outputs(), sums.rows(), model.further[1].target.name.as_str()), (3, 90, "y=c"));
+        for k in 0..3 {
+            let target_scaler = Scaler { means: vec![means[k]], deviations: vec![deviations[k]], map: None };
+            let alone = FitSpec { classes: None, target_scaler, ..spec.clone() };
+            let indicator: Vec<f64> =
+                class.iter().map(|class| f64::from(u8::from(*class == k as f64))).collect();
+            let sums = of(&alone, 0..90, &indicator);
+            let expected =
+                alone.conclude(&sums, ridge, "rows", &NoObserver).unwrap().model.predict(&x).unwrap();
+            for (found, expected) in outputs.iter().skip(k).step_by(3).zip(expected) {
+                assert!((found - expected).abs() < 1e-9, "{k}: {found} {expected}");
+            }
+        }
+        let before = sums.clone();
+        for class in [3.0, 0.5, -1.0] {
+            let refused = spec.accumulate(&mut sums, &[&[1.0, 1.0]], &[0.0, class]).unwrap_err();
+            assert_eq!((refused.row(), &sums), (Some(1), &before));
+        }
+    }
+
+    /// A class that no row had so far is learned from the rows that follow, and the others keep what scales
+    /// them.
+    #[test]
+    fn labels_may_be_added_before_rows_are() {
+        let classes = Some(Classes { column: "y".into(), labels: vec!["a".into(), "c".into()] });
+        let target_scaler = Scaler { means: vec![0.25, 0.75], deviations: vec![0.4, 0.5], map: None };
+        let spec = FitSpec { classes, target_scaler, ..spec() };
+        let all = spec.clone().with_labels(&["a", "b", "c"]).unwrap();
+        assert_eq!(all.target_scaler.means, [0.25, 0.0, 0.75]);
+        assert_eq!(all.target_scaler.deviations, [0.4, 0.4, 0.5]);
+        for labels in [&["a", "b"][..], &["a", "c", "c"]] {
+            assert_eq!(spec.clone().with_labels(labels).unwrap_err().kind(), ErrorKind::Argument);
+        }
+        assert_eq!(self::spec().with_labels(&["a", "b"]).unwrap_err().kind(), ErrorKind::Unsupported);
+        // A number of classes that another spec has gives another state.
+        assert!(all.read(&spec.state(&spec.empty().unwrap()).unwrap()).is_err());
     }
 
     #[test]

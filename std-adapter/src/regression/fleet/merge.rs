@@ -131,7 +131,7 @@ impl<'m> Fleet<'m> {
     /// # Errors
     /// `ErrorKind::Memory`.
     pub fn state(&self, accumulated: &Accumulator<f32>, origin: Option<Origin>) -> Result<Vec<u8>, Error> {
-        self.on_landmarks(|device| accumulated.to_bytes_from(origin, device.digest))
+        self.on_landmarks(|device| accumulated.to_bytes_of(1, origin, device.digest))
     }
 
     /// Read the bytes that a device sent.

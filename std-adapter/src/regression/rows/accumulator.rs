@@ -39,7 +39,13 @@ impl<T: Scalar> Accumulator<T> {
     /// # Errors
     /// `ErrorKind::Memory`.
     pub fn empty(features: usize) -> Result<Self, Error> {
-        Ok(Self { rows: 0, values: zeros(RidgeRegression::<T>::numbers_kept(features), T::ZERO)? })
+        Self::empty_of(features, 1)
+    }
+
+    /// [`empty`](Self::empty) for several targets, as the functions below that take their number.
+    pub(crate) fn empty_of(features: usize, targets: usize) -> Result<Self, Error> {
+        let count = RidgeRegression::<T>::numbers_kept_of(features, targets);
+        Ok(Self { rows: 0, values: zeros(count, T::ZERO)? })
     }
 
     /// Copy the state of a regression. Forgetting is not part of it: γ is then multiplied by all rows, those
@@ -72,7 +78,12 @@ impl<T: Scalar> Accumulator<T> {
 
     /// Return the number of features c, from the `c(c + 3)/2 + 2` values.
     pub fn features(&self) -> usize {
-        (0..).find(|&c| RidgeRegression::<T>::numbers_kept(c) >= self.values.len()).unwrap_or(0)
+        self.features_of(1)
+    }
+
+    fn features_of(&self, targets: usize) -> usize {
+        let fits = |&c: &usize| RidgeRegression::<T>::numbers_kept_of(c, targets) >= self.values.len();
+        (0..).find(fits).unwrap_or(0)
     }
 
     /// Return the size in bytes.
@@ -128,7 +139,12 @@ impl<T: Scalar> Accumulator<T> {
     /// # Errors
     /// `ErrorKind::Regression` for a different number of features; the accumulator is then unchanged.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
-        *self = Self::on_all(&[&*self, other], |both| merge(both, None).and_then(|sum| Self::of(sum)))?;
+        self.merge_of(1, other)
+    }
+
+    pub(crate) fn merge_of(&mut self, targets: usize, other: &Self) -> Result<(), Error> {
+        let sum = |both: &mut [RidgeRegression<'_, T>]| merge(both, None).and_then(|sum| Self::of(sum));
+        *self = Self::on_all_of(targets, &[&*self, other], sum)?;
         Ok(())
     }
 
@@ -138,21 +154,22 @@ impl<T: Scalar> Accumulator<T> {
     /// # Errors
     /// `ErrorKind::Memory`.
     pub fn to_bytes(&self, digest: u64) -> Result<Vec<u8>, Error> {
-        self.to_bytes_from(None, digest)
+        self.to_bytes_of(1, None, digest)
     }
 
-    /// [`to_bytes`](Self::to_bytes) with the device and a counter, if they are known
+    /// [`to_bytes`](Self::to_bytes) of several targets, with the device and a counter if they are known
     /// ([`RidgeRegression::write_state_from`]).
     ///
     /// # Errors
     /// `ErrorKind::Memory`.
-    pub(crate) fn to_bytes_from(&self, origin: Option<Origin>, digest: u64) -> Result<Vec<u8>, Error> {
-        let length = match origin {
-            None => state_bytes::<T>(self.features()),
-            Some(_) => state_bytes_of::<T>(self.features(), 1),
-        };
-        let mut bytes = zeros(length, 0)?;
-        self.on(|regression| {
+    pub(crate) fn to_bytes_of(
+        &self,
+        targets: usize,
+        origin: Option<Origin>,
+        digest: u64,
+    ) -> Result<Vec<u8>, Error> {
+        let mut bytes = zeros(length::<T>(self.features_of(targets), targets, origin), 0)?;
+        self.on_of(targets, |regression| {
             let written = match origin {
                 None => regression.write_state(digest, &mut bytes),
                 Some(origin) => regression.write_state_from(origin, digest, &mut bytes),
@@ -168,7 +185,16 @@ impl<T: Scalar> Accumulator<T> {
     /// `ErrorKind::Argument` with the reason: truncated, corrupt or trailing bytes, another version, other
     /// landmarks, numbers that no rows can have left.
     pub fn from_bytes(features: usize, digest: u64, bytes: &[u8]) -> Result<Self, Error> {
-        Self::empty(features)?.on(|regression| {
+        Self::from_bytes_of(features, 1, digest, bytes)
+    }
+
+    pub(crate) fn from_bytes_of(
+        features: usize,
+        targets: usize,
+        digest: u64,
+        bytes: &[u8],
+    ) -> Result<Self, Error> {
+        Self::empty_of(features, targets)?.on_of(targets, |regression| {
             regression.read_state(digest, bytes)?;
             if bytes.len() > StateHeader::read(bytes)?.length {
                 return Err(CoreError::StateBytes(BytesProblem::Malformed).into());
@@ -182,8 +208,16 @@ impl<T: Scalar> Accumulator<T> {
         &self,
         work: impl FnOnce(&mut RidgeRegression<'_, T>) -> Result<A, Error>,
     ) -> Result<A, Error> {
-        let mut heap = RidgeHeap::new(self.features())?;
-        work(&mut self.lent(&mut heap)?)
+        self.on_of(1, work)
+    }
+
+    fn on_of<A>(
+        &self,
+        targets: usize,
+        work: impl FnOnce(&mut RidgeRegression<'_, T>) -> Result<A, Error>,
+    ) -> Result<A, Error> {
+        let mut heap = RidgeHeap::with_targets(self.features_of(targets), targets)?;
+        work(&mut self.lent(targets, &mut heap)?)
     }
 
     /// Run `work` on regressions with these states.
@@ -191,16 +225,35 @@ impl<T: Scalar> Accumulator<T> {
         accumulators: &[impl Borrow<Self>],
         work: impl FnOnce(&mut [RidgeRegression<'_, T>]) -> Result<A, Error>,
     ) -> Result<A, Error> {
-        let heaps = accumulators.iter().map(|one| RidgeHeap::new(one.borrow().features()));
+        Self::on_all_of(1, accumulators, work)
+    }
+
+    pub(crate) fn on_all_of<A>(
+        targets: usize,
+        accumulators: &[impl Borrow<Self>],
+        work: impl FnOnce(&mut [RidgeRegression<'_, T>]) -> Result<A, Error>,
+    ) -> Result<A, Error> {
+        let heap = |one: &Self| RidgeHeap::with_targets(one.features_of(targets), targets);
+        let heaps = accumulators.iter().map(|one| heap(one.borrow()));
         let mut heaps = heaps.collect::<Result<Vec<_>, _>>()?;
-        let regressions = accumulators.iter().zip(&mut heaps).map(|(one, heap)| one.borrow().lent(heap));
+        let regressions =
+            accumulators.iter().zip(&mut heaps).map(|(one, heap)| one.borrow().lent(targets, heap));
         work(&mut regressions.collect::<Result<Vec<_>, _>>()?)
     }
 
     /// Return a regression with this state, in the memory of `heap`.
-    fn lent<'h>(&self, heap: &'h mut RidgeHeap<T>) -> Result<RidgeRegression<'h, T>, Error> {
-        let mut regression = RidgeRegression::new(self.features(), heap.lend()).map_err(Error::regression)?;
+    fn lent<'h>(&self, targets: usize, heap: &'h mut RidgeHeap<T>) -> Result<RidgeRegression<'h, T>, Error> {
+        let regression = heap.regression(self.features_of(targets), targets);
+        let mut regression = regression.map_err(Error::regression)?;
         self.restore(&mut regression)?;
         Ok(regression)
+    }
+}
+
+/// Return the bytes of a state of so many features and targets.
+pub(crate) fn length<T: Scalar>(features: usize, targets: usize, origin: Option<Origin>) -> usize {
+    match (targets, origin) {
+        (1, None) => state_bytes::<T>(features),
+        _ => state_bytes_of::<T>(features, targets),
     }
 }
