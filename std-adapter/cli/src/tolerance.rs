@@ -12,9 +12,6 @@ use dpp_nystrom_lab::curves::look;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Landmarks that are tried at most, if nothing else is said: half of the rows, and no more than this.
-const MOST: usize = 1_000;
-
 /// Lines of the curve in text; a picture and JSON have all of it.
 const LINES: usize = 16;
 
@@ -76,9 +73,9 @@ impl ToleranceArguments {
         match self.tolerance {
             None => landmarks.map_or(Landmarks::Usual, Landmarks::Count),
             Some(error) => {
-                let usual = (rows / 2).clamp(1, MOST);
-                let most = self.max_landmarks.map_or(usual, |most| most as usize);
-                Landmarks::Within(Tolerance { error, criterion: self.criterion(ridge), most })
+                let usual = Tolerance::among(rows, error, self.criterion(ridge));
+                let most = self.max_landmarks.map_or(usual.most, |most| most as usize);
+                Landmarks::Within(Tolerance { most, ..usual })
             }
         }
     }

@@ -22,6 +22,9 @@ mod tests;
 /// The number of landmarks in the first run of a nested method.
 const FIRST: usize = 32;
 
+/// The most landmarks that are tried where nothing else is said.
+const MOST: usize = 1_000;
+
 /// The error that the tolerance applies to.
 ///
 /// ```
@@ -72,6 +75,20 @@ pub struct Tolerance {
     pub criterion: Criterion,
     /// The maximum number of landmarks.
     pub most: usize,
+}
+
+impl Tolerance {
+    /// Return the tolerance that takes at most half of so many rows as landmarks, and no more than 1,000.
+    ///
+    /// ```
+    /// use dpp_nystrom::landmarks::{Criterion, Tolerance};
+    ///
+    /// let most = |rows| Tolerance::among(rows, 0.01, Criterion::Trace).most;
+    /// assert_eq!((most(60), most(5_000)), (30, 1_000));
+    /// ```
+    pub fn among(rows: usize, error: f64, criterion: Criterion) -> Self {
+        Self { error, criterion, most: (rows / 2).clamp(1, MOST) }
+    }
 }
 
 /// The result of [`fewest`].
