@@ -1,6 +1,6 @@
 //! Arrays of numpy, borrowed, and results as arrays.
 
-use crate::run::run;
+use crate::run::{How, run};
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::observer::Observer;
 use dpp_nystrom::{Dataset, Error, ErrorKind, data::Value};
@@ -68,14 +68,22 @@ pub(crate) struct Names {
     features: Option<Vec<String>>,
     target: String,
     targets: Option<Vec<String>>,
-    labels: Option<Vec<String>>,
+    pub(crate) labels: Option<Vec<String>>,
 }
 
-fn borrowed(names: &[String]) -> Vec<&str> {
+pub(crate) fn borrowed(names: &[String]) -> Vec<&str> {
     names.iter().map(String::as_str).collect()
 }
 
 impl<'a> Rows<'a> {
+    /// Return the number of values.
+    pub(crate) fn len(&self) -> usize {
+        match self.values {
+            Numbers::Double(values) => values.len(),
+            Numbers::Single(values) => values.len(),
+        }
+    }
+
     /// Borrow the rows as a data set, with a target and weights if there are any.
     pub(crate) fn dataset(
         self,
@@ -123,13 +131,14 @@ impl<'a> Rows<'a> {
             let text = format!("the rows have {} features, expected {features}", self.features);
             return Err(PyValueError::new_err(text));
         }
+        let how = How { threads, numbers: self.len(), progress: None };
         match self.values {
             Numbers::Double(values) => {
-                let all = run(py, threads, |observer| blocks(values, (features, width), work, observer))?;
+                let all = run(py, how, |observer| blocks(values, (features, width), work, observer))?;
                 table(py, all, width)
             }
             Numbers::Single(values) => {
-                let all = run(py, threads, |observer| blocks(values, (features, width), work, observer))?;
+                let all = run(py, how, |observer| blocks(values, (features, width), work, observer))?;
                 table(py, all, width)
             }
         }

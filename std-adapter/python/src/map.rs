@@ -77,7 +77,7 @@ impl Map {
     ) -> PyResult<Self> {
         let (rows, target) = (rows.rows()?, target.as_ref().map(vector).transpose()?);
         let checked = options.check()?;
-        run(py, options.threads, |observer| {
+        run(py, options.how(rows.len()), |observer| {
             let data = rows.dataset(target, None, &names)?;
             let source = data.source(checked.scale)?;
             let rows = source.as_rows();
@@ -199,7 +199,7 @@ pub(crate) fn select(
 ) -> PyResult<Vec<(usize, f64)>> {
     let (rows, target) = (rows.rows()?, target.as_ref().map(vector).transpose()?);
     let checked = options.check()?;
-    let order = run(py, options.threads, |observer| {
+    let order = run(py, options.how(rows.len()), |observer| {
         if precomputed {
             return match rows.values {
                 Numbers::Double(values) => of_matrix(values, rows.features, &options, &checked, observer),
@@ -327,7 +327,7 @@ fn exactly<A: Send>(
     if checked.kernel.kinds == Kinds::Any {
         return Err(PyValueError::new_err("a sample has no target that tells kernels apart; name a kernel"));
     }
-    run(py, options.threads, |observer| {
+    run(py, options.how(rows.len()), |observer| {
         let (seed, KernelParams { kind, sigma, .. }) = (checked.seed, checked.kernel);
         if precomputed {
             return of_size(&Matrix::new(&rows.doubled())?, size, &options, observer, act);

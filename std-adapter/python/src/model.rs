@@ -37,7 +37,10 @@ pub(crate) struct Model {
 
 impl Model {
     fn of(rows: &dyn RowSource, checked: &Checked, observer: &dyn Observer) -> Result<Self, Error> {
-        let Outcome { selected, fitted, .. } = pipeline::fit(rows, &checked.params(rows)?, None, observer)?;
+        let Outcome { selected, fitted, .. } = match checked.flash_params() {
+            Some(params) => pipeline::fit_in_flash(rows, &params, observer)?.outcome,
+            None => pipeline::fit(rows, &checked.params(rows)?, None, observer)?,
+        };
         let metric = Some(metric_of(&selected));
         Ok(Self { model: fitted.model, validation_error: fitted.validation_nrmse, metric })
     }
@@ -58,7 +61,7 @@ impl Model {
         let (rows, target) = (rows.rows()?, vector(&target)?);
         let weights = weights.as_ref().map(vector).transpose()?;
         let checked = options.check()?;
-        run(py, options.threads, |observer| {
+        run(py, options.how(rows.len()), |observer| {
             let data = rows.dataset(Some(target), weights, &names)?;
             let source = data.source(checked.scale)?;
             Self::of(source.as_rows(), &checked, observer)
@@ -69,7 +72,7 @@ impl Model {
     #[staticmethod]
     fn of_table(py: Python<'_>, reading: &Bound<'_, Reading>, options: Options) -> PyResult<Self> {
         let (reading, checked) = (&reading.get().0, options.check()?);
-        run(py, options.threads, |observer| {
+        run(py, options.how(reading.table.features.len()), |observer| {
             let rows = Prepared::of_reading(reading.clone(), None, 0)?.scaled(checked.scale)?;
             Self::of(&rows, &checked, observer)
         })

@@ -1,9 +1,11 @@
 //! The parameters of the estimators, as they arrive from Python.
 
+use crate::run::How;
 use dpp_nystrom::core::Error as CoreError;
 use dpp_nystrom::kernel::{KernelKind, KernelParams, Kinds, Metric};
-use dpp_nystrom::landmarks::{Refinement, Selector, methods::SelectorOptions, methods::find};
-use dpp_nystrom::pipeline::{Landmarks, Metrics, Params};
+use dpp_nystrom::landmarks::{Criterion, Refinement, Selector, Tolerance};
+use dpp_nystrom::landmarks::{methods::SelectorOptions, methods::find};
+use dpp_nystrom::pipeline::{FlashParams, Landmarks, Metrics, Params};
 use dpp_nystrom::{Error, Ridge, Scale, Sigma, data::RowSource, selectors::Given};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -38,6 +40,11 @@ pub(crate) struct Options {
     exclude: Vec<usize>,
     pub(crate) seed: u64,
     pub(crate) threads: Option<usize>,
+    /// In place of the number of landmarks: the largest trace error, over the trace.
+    tolerance: Option<f64>,
+    /// Bytes of flash of a prediction.
+    flash: Option<usize>,
+    progress: Option<Py<PyAny>>,
 }
 
 /// A number, or a rule by name.
@@ -53,6 +60,8 @@ pub(crate) struct Checked {
     pub(crate) count: Option<usize>,
     pub(crate) selector: Box<dyn Selector>,
     given: Option<Vec<usize>>,
+    tolerance: Option<f64>,
+    flash: Option<usize>,
     pub(crate) ridge: Ridge,
     pub(crate) scale: Scale,
     pub(crate) seed: u64,
@@ -119,10 +128,17 @@ impl Options {
             count: self.count,
             selector: self.selector()?,
             given: self.landmarks.clone(),
+            tolerance: self.tolerance,
+            flash: self.flash,
             ridge: self.ridge.ridge()?,
             scale,
             seed: self.seed,
         })
+    }
+
+    /// Return how a call works that reads so many numbers.
+    pub(crate) fn how(&self, numbers: usize) -> How<'_> {
+        How { threads: self.threads, numbers, progress: self.progress.as_ref() }
     }
 
     /// Return the number of landmarks, which must be given.
@@ -187,10 +203,18 @@ impl Checked {
                 Landmarks::Rows(rows.iter().map(row).collect::<Result<_, _>>()?)
             }
             (None, Some(count)) => Landmarks::Count(count),
-            (None, None) => Landmarks::Usual,
+            (None, None) => self.tolerance.map_or(Landmarks::Usual, |error| {
+                Landmarks::Within(Tolerance::among(source.len(), error, Criterion::Trace))
+            }),
         };
         let Self { kernel, ref selector, ridge, seed, .. } = *self;
         let (selector, metrics) = (&**selector, Some(&METRICS));
         Ok(Params { kernel, landmarks, selector, ridge, seed, metrics, ..Params::default() })
+    }
+
+    /// Return the parameters of a fit to a size of flash, if one is given.
+    pub(crate) fn flash_params(&self) -> Option<FlashParams<'_>> {
+        let (kernel, selector) = (self.kernel.kind, &*self.selector);
+        self.flash.map(|bytes| FlashParams { bytes, kernel, selector, ridge: self.ridge, seed: self.seed })
     }
 }

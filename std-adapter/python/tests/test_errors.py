@@ -103,6 +103,22 @@ def test_values_of_other_types(name, value):
         assert name in str(error) or name in ("landmarks", "alpha", "keep", "selector_params")
 
 
+@pytest.mark.parametrize(
+    "parameters, message",
+    [
+        ({"tolerance": 0.0}, "tolerance"),
+        ({"tolerance": 0.1, "n_components": 20}, "leave out n_components"),
+        ({"flash": 0}, "flash"),
+        ({"flash": 2048, "n_components": 20, "metric": "map"}, "leave out n_components, metric"),
+        ({"flash": 2048, "kernel": "auto"}, "leave out kernel"),
+        ({"flash": 16}, "bytes"),
+    ],
+)
+def test_parameters_of_regressions(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        LandmarkRidge(**parameters).fit(X, Y)
+
+
 def test_more_landmarks_than_rows():
     for estimator, rows in ((Nystroem(n_components=51), X), (Nystroem(n_components=51, kernel="precomputed"), np.eye(50))):
         with pytest.warns(UserWarning, match="50 landmarks are taken"):
@@ -200,7 +216,7 @@ def test_the_extension_checks_its_arguments_too():
     options = {
         "kernel": "rbf", "sigma": "median", "degree": 3, "coef0": 1.0, "metric": "one", "count": 5, "selector": "kdpp",
         "landmarks": None, "sweeps": None, "budget": None, "steps": None, "ridge": "cv", "scale": None, "seed": 0, "threads": None,
-        "quality": None, "include": [], "exclude": [],
+        "quality": None, "include": [], "exclude": [], "tolerance": None, "flash": None, "progress": None,
     }  # fmt: skip
     names = {"features": None, "target": "y", "targets": None, "labels": None}
     for rows in (
@@ -251,7 +267,7 @@ def test_the_extension_checks_its_arguments_too():
         with pytest.raises(ValueError):
             _native.GramMap(gram)
     with pytest.raises(ValueError):
-        _native.Sums.of_state(b"", b"", None, None, None)
+        _native.Sums.of_state(b"", b"", None, None, None, ([], []))
     with pytest.raises(ValueError):
         _native.Model.of_bytes(b"", None, None)
 

@@ -229,8 +229,10 @@ def transformed(estimator, X):
     return estimator.fit_transform(X)
 
 
-def test_a_forked_process_has_threads_of_its_own(table):
-    X = table[0]
+@pytest.mark.parametrize("rows", [400, 4000])
+def test_a_forked_process_has_threads_of_its_own(rows):
+    """And a small fit needs none."""
+    X = np.random.default_rng(0).normal(size=(rows, 4))
     estimator = Nystroem(n_components=20, random_state=0)
     expected = estimator.fit_transform(X)
     with multiprocessing.get_context("fork").Pool(1) as pool:

@@ -91,6 +91,8 @@ def test_samples_of_a_cdpp(program, file, table):
         (["--metric", "one", "--ridge", "0.015625"], {"metric": "one", "alpha": 700 / 64}),
         (["--metric", "one", "--kernel", "matern52", "--sigma", 3], {"metric": "one", "kernel": "matern52", "sigma": 3.0}),
         (["--metric", "one", "--kernel", "polynomial", "--landmarks", 12], {"metric": "one", "kernel": "poly", "n_components": 12}),
+        (["--tolerance", 0.2], {"tolerance": 0.2}),
+        (["--flash", 2048], {"flash": 2048}),
     ],
 )
 def test_models(program, file, table, tmp_path, options, parameters):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from . import _native, _parameters, _tables
+from . import _native, _parameters, _progress, _tables
 from ._model import LandmarkModel
 
 
@@ -26,7 +28,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
     ----------
     class_weight : dict, "balanced" or None, default=None
         Weights of classes, by which those of their rows are multiplied; "balanced": inverse to their frequencies.
-    n_components, alpha, metric, kernel, gamma, sigma, degree, coef0, selector, selector_params, landmarks, scale, categorical_features, missing, keep, strict, random_state, n_jobs
+    n_components, alpha, metric, kernel, gamma, sigma, degree, coef0, selector, selector_params, landmarks, scale, categorical_features, missing, keep, strict, tolerance, random_state, n_jobs, verbose, callbacks
         As for :class:`LandmarkRidge`.
 
     Attributes
@@ -75,8 +77,11 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         missing: str | None = None,
         keep: ArrayLike = (),
         strict: bool = False,
+        tolerance: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
+        callbacks: Iterable[_progress.Callback] | None = None,
     ) -> None:
         super().__init__(
             n_components,
@@ -95,11 +100,15 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
             missing=missing,
             keep=keep,
             strict=strict,
+            tolerance=tolerance,
             random_state=random_state,
             n_jobs=n_jobs,
+            verbose=verbose,
+            callbacks=callbacks,
         )
         self.class_weight = class_weight
 
+    @_parameters.whole
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LandmarkClassifier:
         """Select landmarks and fit the regression.
 
@@ -127,6 +136,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         if reading is not None:
             self._fit_table(reading, len(np.asarray(y)))
             self.classes_ = _tables.classes(y, reading)
+            self.__dict__.pop("_sums", None)
             return self
         name = getattr(y, "name", None)
         rows, classes = validate_data(self, _tables.numbers(X), y, **_parameters.ACCEPTED, ensure_min_samples=2)
@@ -142,7 +152,84 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         names = _parameters.names(getattr(self, "feature_names_in_", None), name, [str(label) for label in found])
         self._fit(rows, index.astype(np.float64), weights, names)
         self.classes_ = found
+        self.__dict__.pop("_sums", None)
         return self
+
+    @_parameters.whole
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> LandmarkClassifier:
+        """Fit least squares of the indicators of the classes to the rows of all batches so far.
+
+        The first batch decides on landmarks, metric, bandwidth and scales: give it hundreds of rows or more, of two classes at least. Later
+        ones are added to the sums of the regression, as in :meth:`LandmarkRidge.partial_fit`; a further class costs `2c` multiply-adds a row.
+        Each batch is predicted before it is added, and the temperature of the probabilities is that with the largest likelihood of the last
+        4,096 rows so predicted; of the first batch, every fourth row.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+            The rows of a batch, 8 or more in the first: finite numbers. Words and gaps are refused, and no column is left out.
+        y : array-like, shape (n_samples,)
+            Their classes.
+        classes : array-like, shape (n_classes,), default=None
+            All classes that may occur: at the first call, unless they are those of a fit before it; later None or the same.
+
+        Returns
+        -------
+        self : LandmarkClassifier
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`, for classes that are not given or others than those, for `class_weight`, and for more landmarks than independent
+            rows in the first batch.
+        UserWarning
+            After :meth:`fit` or :meth:`load`, which keep no sums: this begins anew.
+        """
+        sums = getattr(self, "_sums", None)
+        if sums is None and hasattr(self, "_model"):
+            warnings.warn("partial_fit begins anew: fit and load keep no sums to add to", stacklevel=3)
+        if self.class_weight is not None:
+            raise ValueError("partial_fit counts each row once: leave out class_weight")
+        known = self._known(classes, sums is None)
+        name, fewest = getattr(y, "name", None), 8 if sums is None else 1
+        rows, labels = validate_data(
+            self, _tables.numbers(X), y, **_parameters.ACCEPTED, reset=sums is None, ensure_min_samples=fewest
+        )
+        check_classification_targets(labels)
+        rows, labels = _parameters.aligned(rows), column_or_1d(labels)
+        index = np.searchsorted(known, labels).clip(max=len(known) - 1)
+        if (known[index] != labels).any():
+            other = labels[known[index] != labels][0]
+            raise ValueError(f"{other!r} is none of the classes: give all that may occur at the first call of partial_fit")
+        threads, target = _parameters.threads(self.n_jobs), index.astype(np.float64)
+        if sums is None:
+            self.__dict__.pop("taken_", None)
+            names = _parameters.names(getattr(self, "feature_names_in_", None), name, [str(label) for label in known])
+            with _progress.of(self) as progress:
+                options = self._options(len(rows), len(rows)) | {"progress": progress}
+                sums = _native.Sums(rows, target, names, options)
+            later = np.arange(len(rows)) % 4 == 3
+            sums = sums.add(rows[~later], target[~later], None, threads)
+            rows, target = rows[later], target[later]
+            model = sums.model(self._ridge(sums.count), threads)
+        else:
+            model = self._model
+        sums = sums.add(rows, target, model.predict(rows, threads), threads)
+        self._adopt(sums.model(self._ridge(sums.count), threads), rows=sums.rows)
+        self._sums, self.classes_ = sums, known
+        return self
+
+    def _known(self, classes: ArrayLike | None, is_first: bool) -> NDArray[Any]:
+        """Return all classes of batches, sorted."""
+        given = getattr(self, "classes_", None) if classes is None else classes
+        if given is None:
+            raise ValueError("give classes, all that may occur, at the first call of partial_fit")
+        known = np.unique(np.asarray(given))
+        if not is_first and not np.array_equal(known, self.classes_):
+            raise ValueError("classes are those of the first call of partial_fit: omit them, or give the same")
+        if len(known) < 2:
+            raise ValueError(f"there are two classes or more, found {len(known)}")
+        return known
 
     def decision_function(self, X: ArrayLike) -> NDArray[Any]:
         """Return the outputs of each row.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import _native, _parameters, _tables
+from . import _native, _parameters, _progress, _tables
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -50,8 +51,12 @@ class LandmarkModel(BaseEstimator):
         missing: str | None = None,
         keep: ArrayLike = (),
         strict: bool = False,
+        tolerance: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
+        callbacks: Iterable[_progress.Callback] | None = None,
+        flash: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.alpha = alpha
@@ -69,8 +74,12 @@ class LandmarkModel(BaseEstimator):
         self.missing = missing
         self.keep = keep
         self.strict = strict
+        self.tolerance = tolerance
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callbacks = callbacks
+        self.flash = flash
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, which `dpp-nystrom predict`, `export` and the library read. Parameters are not in it.
@@ -185,12 +194,18 @@ class LandmarkModel(BaseEstimator):
         """Fit a model in one call."""
         weights = _parameters.weights(sample_weight, rows)
         total = float(len(rows)) if weights is None else float(weights.sum())
-        self._take(_native.Model(rows, target, weights, names, self._options(len(rows), total)), total)
+        with _progress.of(self) as progress:
+            options = self._options(len(rows), total) | {"progress": progress}
+            model = _native.Model(rows, target, weights, names, options)
+        self._take(model, total)
         self._means = _parameters.means(rows)
 
     def _fit_table(self, reading: _native.Reading, rows: int) -> None:
         """Fit a model to a table of so many rows."""
-        self._take(_native.Model.of_table(reading, self._options(rows, reading.total)), reading.total)
+        with _progress.of(self) as progress:
+            options = self._options(rows, reading.total) | {"progress": progress}
+            model = _native.Model.of_table(reading, options)
+        self._take(model, reading.total)
 
     def _take(self, model: _native.Model, total: float) -> None:
         """Take a fitted model, and tell if it has fewer landmarks than were asked for."""
@@ -198,11 +213,28 @@ class LandmarkModel(BaseEstimator):
         count = len(self.components_)
         if self.landmarks is None and self.n_components is not None and count < self.n_components:
             warnings.warn(
-                f"{count} landmarks of the {self.n_components} asked for: no more rows are independent under this kernel", stacklevel=4
+                f"{count} landmarks of the {self.n_components} asked for: no more rows are independent under this kernel", stacklevel=5
             )
 
     def _options(self, rows: int, trained: float) -> dict[str, Any]:
-        return _parameters.options(self, rows) | {"ridge": self._ridge(trained)}
+        own: dict[str, Any] = {"ridge": self._ridge(trained)}
+        if self.tolerance is not None:
+            if self.n_components is not None or self.landmarks is not None:
+                raise ValueError("tolerance chooses the number of landmarks: leave out n_components and landmarks")
+            own["tolerance"] = _parameters.positive("tolerance", self.tolerance)
+        if self.flash is not None:
+            own["flash"] = self._flash()
+        return _parameters.options(self, rows) | own
+
+    def _flash(self) -> int:
+        """Return the bytes of flash, which decide on all that is chosen otherwise."""
+        chosen = ("n_components", "landmarks", "tolerance", "gamma")
+        given = [name for name in chosen if getattr(self, name) is not None]
+        given += [name for name, usual in (("metric", "auto"), ("sigma", "median")) if getattr(self, name) != usual]
+        given += ["kernel"] if self.kernel == "auto" else []
+        if given:
+            raise ValueError(f"flash chooses metric, bandwidth and landmarks for one kernel: leave out {', '.join(given)}")
+        return _parameters.count("flash", self.flash)
 
     def _ridge(self, total: float) -> float | str:
         """Return the library's ridge, which is multiplied by the sum of the weights."""

@@ -91,9 +91,16 @@ class Sums:
     def __new__(cls, rows: NDArray[Any], target: NDArray[Any], names: dict[str, Any], options: dict[str, Any]) -> Sums: ...
     @staticmethod
     def of_state(
-        spec: bytes, folds: bytes, rows: list[int] | None, metric: str | None, scales: list[float] | None
+        spec: bytes,
+        folds: bytes,
+        rows: list[int] | None,
+        metric: str | None,
+        scales: list[float] | None,
+        unseen: tuple[list[float], list[int]],
     ) -> Sums: ...
-    def add(self, rows: NDArray[Any], target: NDArray[Any], threads: int | None) -> Sums: ...
+    def add(
+        self, rows: NDArray[Any], target: NDArray[Any], outputs: NDArray[Any] | None, threads: int | None
+    ) -> Sums: ...
     def model(self, ridge: float | str, threads: int | None) -> Model: ...
 
 def select(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from . import _native, _parameters, _tables
+from . import _native, _parameters, _progress, _tables
 
 
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -63,6 +64,11 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         The seed. The same integer selects the same rows as `--seed` on the command line.
     n_jobs : int, default=None
         The number of threads; None or -1: all cores. Results do not depend on it.
+    verbose : bool, default=False
+        Show the phases of a fit on stderr: by a bar of tqdm where it is installed, else by lines.
+    callbacks : sequence of callables, default=None
+        Each is called with a phase, as text, the steps that are done and all steps, 0 if their number is unknown: when the phase begins, and as it
+        proceeds at most 20 times a second, in the thread that called `fit`. An exception ends the fit, and leaves the estimator as it was.
 
     Attributes
     ----------
@@ -114,6 +120,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         strict: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
+        callbacks: Iterable[_progress.Callback] | None = None,
     ) -> None:
         self.n_components = n_components
         self.metric = metric
@@ -132,7 +140,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.strict = strict
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callbacks = callbacks
 
+    @_parameters.whole
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Nystroem:
         """Select landmarks among the rows and factor their kernel matrix.
 
@@ -173,7 +184,9 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             self._recipe = reading.recipe
             if reading.dropped and self.landmarks is not None:
                 raise ValueError("landmarks are rows of X, of which some have no target: leave these out")
-        fitted = _native.Map(rows, target, _parameters.names(None, None, labels), self._options(len(rows)))
+        with _progress.of(self) as progress:
+            options = self._options(len(rows)) | {"progress": progress}
+            fitted = _native.Map(rows, target, _parameters.names(None, None, labels), options)
         self._map: _native.Map | _native.GramMap = fitted
         self._n_features_out = fitted.rank
         self.metric_ = fitted.metric
@@ -196,7 +209,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """Return the options of the library, with no more landmarks than rows."""
         options = (_parameters.options_of_kernel if self.kernel == "precomputed" else _parameters.options)(self, rows)
         if self.landmarks is None and options["count"] is not None and options["count"] > rows:
-            warnings.warn(f"n_components={options['count']} is more than there are rows: {rows} landmarks are taken", stacklevel=3)
+            warnings.warn(f"n_components={options['count']} is more than there are rows: {rows} landmarks are taken", stacklevel=4)
             options["count"] = rows
         return options
 
@@ -206,7 +219,11 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if self.scale is not None or self.metric != "one":
             raise ValueError('kernel="precomputed" has no features to scale: leave out scale and metric')
         options = self._options(len(matrix))
-        indices = options["landmarks"] or sorted(row for row, _ in _native.select(matrix, None, True, options))
+        indices = options["landmarks"]
+        if indices is None:
+            with _progress.of(self) as progress:
+                selected = _native.select(matrix, None, True, options | {"progress": progress})
+            indices = sorted(row for row, _ in selected)
         self.component_indices_ = np.asarray(indices, dtype=np.intp)
         own = matrix[np.ix_(self.component_indices_, self.component_indices_)].astype(np.float64)
         self._map = _native.GramMap(own.ravel().tolist())

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
+from functools import wraps
 from numbers import Integral
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from joblib import cpu_count
@@ -19,6 +21,25 @@ ACCEPTED: dict[str, Any] = {"dtype": [np.float64, np.float32], "order": "C"}
 
 #: What `selector_params` may hold.
 SELECTOR_PARAMS = ("sweeps", "budget", "steps")
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def whole(method: Method) -> Method:
+    """Leave an estimator as it was where its method raises, also for a callback or a signal."""
+
+    @wraps(method)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return cast(Method, guarded)
 
 
 def aligned(values: NDArray[Any]) -> NDArray[Any]:
@@ -206,4 +227,7 @@ def options(given: Any, rows: int) -> dict[str, Any]:
         "scale": given.scale,
         "seed": seed(given.random_state),
         "threads": threads(given.n_jobs),
+        "tolerance": None,
+        "flash": None,
+        "progress": None,
     } | conditions(given, rows) | {name: extra.get(name) for name in SELECTOR_PARAMS}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from . import _native, _parameters, _tables
+from . import _native, _parameters, _progress, _tables
 from ._model import LandmarkModel
 
 
@@ -57,7 +58,13 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
     kernel : str or None, default=None
         A kernel of :class:`Nystroem`, or "auto": of the kernels rbf, matern52, matern32 and laplacian that with the least error on rows held
         out. None: "auto" for 100 landmarks and more in the default metric and bandwidth, otherwise "rbf".
-    gamma, sigma, degree, coef0, selector, selector_params, landmarks, random_state, n_jobs
+    tolerance : float, default=None
+        In place of `n_components`: as few landmarks as have at most this error of the kernel matrix's trace, over the trace, up to half of
+        the rows and 1,000.
+    flash : int, default=None
+        Fit the model with the least error, as a device computes it, whose prediction takes at most so many bytes of flash. Metric, bandwidth
+        and landmarks are chosen by that, for one kernel; `export` then takes the numbers that were chosen. One target; 50 rows or more.
+    gamma, sigma, degree, coef0, selector, selector_params, landmarks, random_state, n_jobs, verbose, callbacks
         As for :class:`Nystroem`; `gamma` and `sigma` refer to the scaled features.
 
     Attributes
@@ -107,6 +114,7 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
     0
     """
 
+    @_parameters.whole
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LandmarkRidge:
         """Select landmarks and fit the regression.
 
@@ -140,6 +148,7 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         self.__dict__.pop("_sums", None)
         return self
 
+    @_parameters.whole
     def partial_fit(self, X: ArrayLike, y: ArrayLike) -> LandmarkRidge:
         """Fit the regression to the rows of all batches so far.
 
@@ -167,13 +176,15 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         """
         sums = getattr(self, "_sums", None)
         if sums is None and hasattr(self, "_model"):
-            warnings.warn("partial_fit begins anew: fit and load keep no sums to add to", stacklevel=2)
+            warnings.warn("partial_fit begins anew: fit and load keep no sums to add to", stacklevel=3)
         rows, target, names = self._checked(X, y, reset=sums is None)
         if sums is None:
             self.__dict__.pop("taken_", None)
-            sums = _native.Sums(rows, target, names, self._options(len(rows), len(rows)))
+            with _progress.of(self) as progress:
+                options = self._options(len(rows), len(rows)) | {"progress": progress}
+                sums = _native.Sums(rows, target, names, options)
         threads = _parameters.threads(self.n_jobs)
-        sums = sums.add(rows, target, threads)
+        sums = sums.add(rows, target, None, threads)
         self._adopt(sums.model(self._ridge(sums.count), threads), rows=sums.rows)
         self._sums = sums
         return self

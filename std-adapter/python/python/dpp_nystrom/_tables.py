@@ -289,7 +289,7 @@ def _tell(estimator: Any, reading: _native.Reading) -> None:
         parts.append(f"{reading.lost} rows without a target left out")
     if parts:
         undo = "taken_ has all; keep has columns that stay, categorical_features those of words, and strict=True refuses"
-        warnings.warn(f"{'. '.join(parts)} ({undo})", stacklevel=4)
+        warnings.warn(f"{'. '.join(parts)} ({undo})", stacklevel=5)
 
 
 def rows_for(estimator: Any, X: Any, recipe: _native.Recipe | None) -> NDArray[Any]:
