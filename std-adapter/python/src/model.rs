@@ -2,9 +2,9 @@
 
 use crate::arrays::{Array, Names, table, vector};
 use crate::options::{Checked, Options, kernel_name};
-use crate::run::{run, to_python};
+use crate::run::{How, run, to_python};
 use crate::table::{Reading, Recipe};
-use dpp_nystrom::Error;
+use dpp_nystrom::approximation::Components;
 use dpp_nystrom::core::Assessment;
 use dpp_nystrom::data::{Prepared, RowSource};
 use dpp_nystrom::kernel::Metric;
@@ -12,6 +12,7 @@ use dpp_nystrom::model::export::{Bits, Bundle, Form, Name, With, landmark_rows};
 use dpp_nystrom::model::{Importance, TestError};
 use dpp_nystrom::observer::Observer;
 use dpp_nystrom::pipeline::{self, Outcome, Selected};
+use dpp_nystrom::{Error, Nystroem};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -132,6 +133,33 @@ impl Model {
                 |row: Assessment<f64>| [row.value, row.variance.map_or(f64::NAN, f64::sqrt), row.nearest];
             Ok(self.model.assess(rows)?.into_iter().flat_map(of).collect())
         })
+    }
+
+    /// Rows and landmarks in the first two kernel principal components of the rows, two numbers each, and the
+    /// shares of their variance.
+    fn components<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Array<'_>,
+        threads: Option<usize>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<f64>)> {
+        let rows = rows.rows()?;
+        let how = How { threads, numbers: rows.len(), progress: None };
+        let (points, centres, mut shares) = run(py, how, |_| {
+            let map = Nystroem::of_model(&self.model)?;
+            let features = map.transform(&rows.doubled())?;
+            let found = Components::of(&features, map.rank(), 2)?;
+            let both = |features: &[f64]| -> Result<Vec<f64>, Error> {
+                let (points, width) = (found.project(features)?, found.shares.len());
+                let row =
+                    |row: usize| [0, 1].map(|at| if at < width { points[row * width + at] } else { 0.0 });
+                Ok((0..features.len() / map.rank()).flat_map(row).collect())
+            };
+            let landmarks = map.transform_scaled(&self.model.coefficients.to_f64().landmarks)?;
+            Ok((both(&features)?, both(&landmarks)?, found.shares.clone()))
+        })?;
+        shares.resize(2, 0.0);
+        Ok((table(py, points, 2)?, table(py, centres, 2)?, shares))
     }
 
     /// Whether the model has what variances need.

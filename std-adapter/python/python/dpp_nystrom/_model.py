@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import _native, _parameters, _progress, _tables
+from . import _native, _parameters, _plots, _progress, _tables
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -166,6 +166,56 @@ class LandmarkModel(BaseEstimator):
         """
         check_is_fitted(self)
         return np.asarray(self._model.feature_names, dtype=object)
+
+    def plot_importance(self, ax: Any = None) -> Any:
+        """Draw the importances of the columns as bars, with their standard deviations: at most 20, the largest.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: in a new figure.
+
+        Returns
+        -------
+        ax : matplotlib.axes.Axes
+
+        Raises
+        ------
+        ImportError
+            Where matplotlib is not installed.
+        ValueError
+            For a model without importances: after `partial_fit`, and of fewer than 20 rows.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "feature_importances_"):
+            raise ValueError("the model has no importances: call fit, with at least 20 rows")
+        names = getattr(self, "feature_names_in_", None)
+        names = [f"x{place}" for place in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        return _plots.importance(ax, names, self.feature_importances_, self.feature_importances_std_)
+
+    def plot_landmarks(self, X: ArrayLike, ax: Any = None) -> Any:
+        """Draw rows and landmarks in the first two kernel principal components of the rows' features.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+            The rows, as :meth:`predict` takes them: of more than 1,000, as many that are evenly spaced.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None: in a new figure.
+
+        Returns
+        -------
+        ax : matplotlib.axes.Axes
+
+        Raises
+        ------
+        ImportError
+            Where matplotlib is not installed.
+        """
+        rows = self._rows(X)
+        sample = np.ascontiguousarray(rows[:: -(-len(rows) // _plots.ROWS)])
+        points, centres, shares = self._model.components(sample, _parameters.threads(self.n_jobs))
+        return _plots.landmarks(ax, points, centres, shares)
 
     def _repr_html_inner(self) -> str:
         """Return scikit-learn's diagram, and of a fitted model what it is."""
