@@ -62,6 +62,14 @@ pub(crate) enum Error {
     /// A comparison of methods under another scale.
     #[error("evaluate scales the rows of each seed to mean 0 and standard deviation 1; omit --scale")]
     Scale,
+    /// An invalid name of a library.
+    #[error(
+        "invalid name {0:?} of a package: expected at most 44 small letters, digits and underscores, beginning with a letter (--name)"
+    )]
+    PackageName(String),
+    /// A folder that holds something.
+    #[error("{}: a package is written into a new or an empty folder; give it another name (--out)", .0.display())]
+    NotVacant(PathBuf),
     /// Options of devices for a graph.
     #[error("a graph is the model as it is, in its own precision; omit {0}, or export to rust, c or bytes")]
     Graph(&'static str),

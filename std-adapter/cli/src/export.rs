@@ -6,15 +6,17 @@ use crate::error::Error;
 use crate::output::{
     Column, keep_inputs, listed, note, plain, print_report, row, short, short_or_dash, shown, table,
 };
+use crate::package::{Library, PACKAGES, Package, Shown};
 use clap::Args;
 use dpp_nystrom::Model;
-use dpp_nystrom::data::table::Reading;
+use dpp_nystrom::data::table::{Reading, Table};
 use dpp_nystrom::model::AnyCoefficients;
-use dpp_nystrom::model::export::{Bits, Bundle, Cost, Form, Name, With, landmark_rows};
-use dpp_nystrom_host::atomic_file::write_whole;
+use dpp_nystrom::model::export::{Bits, Bundle, Cost, Exported, Form, Name, With, landmark_rows};
+use dpp_nystrom_host::atomic_file::{write_folder, write_whole};
 use dpp_nystrom_options::{Choice, one_of};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -22,9 +24,12 @@ Examples:
   dpp-nystrom export houses.dpp --to rust --quantise i16 --out houses.rs
   dpp-nystrom export houses.dpp --to bytes --out houses.bin
   dpp-nystrom export houses.dpp --to onnx --out houses.onnx
+  dpp-nystrom export houses.dpp --package arduino --out libraries/houses_model
 
 A graph (onnx) is the model as it is, for onnxruntime: rows of its features after reading in, predictions or labels and probabilities out. The other forms are for devices. They predict from raw rows, in single precision or, with --quantise, in integers. --data measures the loss of accuracy relative to predict on rows of your choice. Where arm-none-eabi-gcc is
-installed, a C header is compiled for a Cortex-M4F at -Os to report its flash and stack.";
+installed, a C header is compiled for a Cortex-M4F at -Os to report its flash and stack.
+
+A package is a folder for a framework: the C header, a manifest, and an example that predicts one row. houses-1.2.0.dpp is version 1.2.0 of houses_model.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
@@ -32,12 +37,19 @@ pub(crate) struct Export {
     #[arg(value_name = "MODEL")]
     model: PathBuf,
     /// Form of the export
-    #[arg(long, value_parser = one_of(Form::ALL.map(|form| (form.name(), form.summary(), form))))]
-    to: Form,
-    /// Output file
+    #[arg(
+        long,
+        value_parser = one_of(Form::ALL.map(|form| (form.name(), form.summary(), form))),
+        required_unless_present = "package"
+    )]
+    to: Option<Form>,
+    /// In place of --to: a library with the C header, a manifest and an example
+    #[arg(long, value_parser = one_of(PACKAGES), value_name = "FRAMEWORK", conflicts_with = "to")]
+    package: Option<Package>,
+    /// Output file; of a package a new or an empty folder
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Prefix of the identifiers in it [default: the file's name]
+    /// Prefix of the identifiers in it [default: the file's name; of a package the model's]
     #[arg(long)]
     name: Option<String>,
     /// Use integers instead of single precision, for processors without floating-point hardware [default: as
@@ -91,6 +103,9 @@ struct Report<'a> {
     #[serde(serialize_with = "shown")]
     out: &'a Path,
     name: &'a str,
+    /// Of a package.
+    #[serde(flatten)]
+    library: Option<&'a Library>,
     features: usize,
     landmarks: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -162,8 +177,10 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     let inputs = [Some(&arguments.model), arguments.data.as_ref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
     keep_inputs(Some(&arguments.out), &inputs)?;
+    let library = library(arguments)?;
     let model = Model::load(&arguments.model)?;
-    if arguments.to == Form::Onnx {
+    let form = arguments.to.unwrap_or(Form::C);
+    if form == Form::Onnx {
         return graph(arguments, &model);
     }
     let has = |added| arguments.with.contains(&added);
@@ -171,22 +188,81 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     let outputs = model.each_output();
     let bundle = Bundle::of(&outputs, arguments.quantise.unwrap_or(model.quantise), with)?;
     let exported = &bundle.first;
-    let name = name(arguments);
+    let name = library.as_ref().map_or_else(|| name(arguments), |library| library.name.clone());
     // Measure before writing, so that unreadable rows leave no output file.
-    let (rows, further) = match &arguments.data {
-        Some(path) => {
-            let recipe = model.recipe();
-            let Reading { table, further, remarks, recipe, .. } =
-                arguments.columns.options(&recipe).read_for(&recipe, path)?;
-            tell(&remarks, &recipe);
-            (table, further)
-        }
-        None => (landmark_rows(&model)?, Vec::new()),
-    };
+    let (rows, further) = rows(arguments, &model)?;
     let count = rows.rows();
+    let shown: Vec<f32> = rows.features.iter().take(rows.dim).map(|&value| value as f32).collect();
     let costs = bundle.costs(&outputs, rows, further)?;
-    let content = bundle.write(arguments.to, &name)?;
-    write_whole(&arguments.out, |file| file.write_all(&content))?;
+    let content = bundle.write(form, &name)?;
+    match (arguments.package, &library) {
+        (Some(package), Some(library)) => {
+            let files = package.files(library, &Shown::of(&content, &model, &outputs, exported, &shown)?);
+            write_folder(&arguments.out, &files)?;
+        }
+        _ => write_whole(&arguments.out, |file| file.write_all(&content))?,
+    }
+    let measured = tell_cost(arguments, &model, &outputs, exported, &costs);
+    let classes = model.classifier.is_some();
+    let only = measured.first().filter(|_| measured.len() == 1);
+    let report = Report {
+        out: &arguments.out,
+        name: name.as_str(),
+        library: library.as_ref(),
+        features: exported.features(),
+        landmarks: exported.landmarks(),
+        outputs: Some(bundle.outputs()).filter(|&outputs| outputs > 1),
+        numbers: name_of_numbers(exported.bits()),
+        flash_bytes: bundle.flash_bytes(),
+        file_bytes: (form == Form::Bytes).then_some(content.len()),
+        ram_bytes: bundle.ram_bytes(),
+        compiled: (form == Form::C).then(|| compiled(&content, &name, bundle.outputs())).flatten(),
+        measured_on: if arguments.data.is_some() { "data" } else { "landmarks" },
+        rows: count,
+        largest_difference: costs.iter().map(|cost| cost.largest).fold(0.0, f64::max),
+        rms_difference: (costs.iter().map(|cost| cost.rms * cost.rms).sum::<f64>() / costs.len() as f64)
+            .sqrt(),
+        rms_difference_share: only.and_then(|output| output.rms_difference_share),
+        rmse_of_model: only.and_then(|output| output.rmse_of_model),
+        rmse_of_export: only.and_then(|output| output.rmse_of_export),
+        targets: if classes || measured.len() == 1 { Vec::new() } else { measured },
+    };
+    print_report(arguments.json, &report, text)
+}
+
+/// Return the name of a package's library; none of a file.
+fn library(arguments: &Export) -> Result<Option<Library>, Error> {
+    if arguments.package.is_none() {
+        return Ok(None);
+    }
+    let vacant = match fs::read_dir(&arguments.out) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    match vacant {
+        true => Library::of(&arguments.model, arguments.name.as_deref()).map(Some),
+        false => Err(Error::NotVacant(arguments.out.clone())),
+    }
+}
+
+/// Return the rows to measure on, and their further targets.
+fn rows(arguments: &Export, model: &Model) -> Result<(Table, Vec<Vec<f64>>), Error> {
+    let Some(path) = &arguments.data else { return Ok((landmark_rows(model)?, Vec::new())) };
+    let recipe = model.recipe();
+    let Reading { table, further, remarks, recipe, .. } =
+        arguments.columns.options(&recipe).read_for(&recipe, path)?;
+    tell(&remarks, &recipe);
+    Ok((table, further))
+}
+
+/// Tell what a user may not expect of an export, and return what it costs each output.
+fn tell_cost(
+    arguments: &Export,
+    model: &Model,
+    outputs: &[Model],
+    exported: &Exported,
+    costs: &[Cost],
+) -> Vec<Measured> {
     if exported.landmarks() < model.landmarks() {
         note(&format!(
             "{} of {} landmarks coincide with others after quantisation, and were dropped",
@@ -201,7 +277,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     }
     let classes = model.classifier.is_some();
     let measured: Vec<Measured> =
-        costs.iter().zip(&outputs).map(|(cost, output)| Measured::of(cost, output, classes)).collect();
+        costs.iter().zip(outputs).map(|(cost, output)| Measured::of(cost, output, classes)).collect();
     let worse: Vec<&str> =
         measured.iter().filter(|output| output.is_worse).map(|output| output.target.as_str()).collect();
     if !worse.is_empty() {
@@ -217,29 +293,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         };
         note(&format!("warning: the export predicts clearly worse than the model{of}: {advice}"));
     }
-    let only = measured.first().filter(|_| measured.len() == 1);
-    let report = Report {
-        out: &arguments.out,
-        name: name.as_str(),
-        features: exported.features(),
-        landmarks: exported.landmarks(),
-        outputs: Some(bundle.outputs()).filter(|&outputs| outputs > 1),
-        numbers: name_of_numbers(exported.bits()),
-        flash_bytes: bundle.flash_bytes(),
-        file_bytes: (arguments.to == Form::Bytes).then_some(content.len()),
-        ram_bytes: bundle.ram_bytes(),
-        compiled: (arguments.to == Form::C).then(|| compiled(&content, &name, bundle.outputs())).flatten(),
-        measured_on: if arguments.data.is_some() { "data" } else { "landmarks" },
-        rows: count,
-        largest_difference: costs.iter().map(|cost| cost.largest).fold(0.0, f64::max),
-        rms_difference: (costs.iter().map(|cost| cost.rms * cost.rms).sum::<f64>() / costs.len() as f64)
-            .sqrt(),
-        rms_difference_share: only.and_then(|output| output.rms_difference_share),
-        rmse_of_model: only.and_then(|output| output.rmse_of_model),
-        rmse_of_export: only.and_then(|output| output.rmse_of_export),
-        targets: if classes || measured.len() == 1 { Vec::new() } else { measured },
-    };
-    print_report(arguments.json, &report, text)
+    measured
 }
 
 #[derive(Serialize)]
@@ -337,12 +391,15 @@ fn text(report: &Report<'_>) -> String {
         rows.push(row("bytes of flash, code and constants, on a Cortex-M4F", compiled.flash_bytes));
         rows.push(row("bytes of stack on a Cortex-M4F, at most", compiled.stack_bytes));
     }
+    if let Some(Library { library, version, .. }) = report.library {
+        rows.splice(0..0, [row("library", library), row("version", version)]);
+    }
     let out = report.out.display().to_string();
     let targets = match report.targets.is_empty() {
         true => String::new(),
         false => format!("\n{}", table(&Measured::COLUMNS, &report.targets)),
     };
-    listed(&["file", &out], &rows)
+    listed(&[if report.library.is_some() { "folder" } else { "file" }, &out], &rows)
         + &targets
         + "\nDifferences are those of the export from the model, in the target's units.\n"
 }

@@ -23,6 +23,7 @@ mod held_out;
 mod info;
 mod measured;
 mod output;
+mod package;
 mod precomputed;
 mod predict;
 mod report;
@@ -112,7 +113,7 @@ is used for the error on stderr alone.")]
 Example:
   dpp-nystrom info ailerons.dpp --json")]
     Info(info::Info),
-    /// Bring a model to a device: Rust, C, or bytes for its flash
+    /// Bring a model to a device: Rust, C, bytes for its flash, or a library for a framework
     #[command(after_help = export::EXAMPLES)]
     Export(export::Export),
     /// Compare methods over seeds

@@ -23,6 +23,29 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result
     buffered(pending.file.as_file(), write).and_then(|()| pending.persist()).map_err(fail)
 }
 
+/// Write a folder of files, each by its path in it: into a folder beside it, which is renamed once it is
+/// complete. The folder does not exist, or is empty.
+///
+/// # Errors
+/// [`Error::Write`]. The folder is then as it was.
+pub fn write_folder(path: &Path, files: &[(String, Vec<u8>)]) -> Result<(), Error> {
+    let write = || {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // It is its owner's alone; the folder inside has the usual permissions.
+        let outer = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempdir_in(parent)?;
+        let folder = outer.path().join("folder");
+        for (name, content) in files {
+            let file = folder.join(name);
+            fs::create_dir_all(file.parent().unwrap_or(&folder))?;
+            let mut file = File::create_new(file)?;
+            file.write_all(content)?;
+            file.sync_all()?;
+        }
+        fs::rename(folder, path)
+    };
+    write().map_err(|source| Error::Write { path: path.to_owned(), source })
+}
+
 /// Whether a path names a device or a pipe, which is written to in place.
 fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_dir() && !found.is_file())

@@ -19,6 +19,8 @@ mod evaluate;
 mod experiment;
 mod export;
 mod export_c;
+#[cfg(unix)]
+mod export_package;
 mod export_published;
 mod face;
 mod fit;
