@@ -29,9 +29,10 @@ pub(crate) struct Compiled {
     pub(crate) stack_bytes: usize,
 }
 
-/// Compile a header, if the compiler is installed; note it if the compiler fails.
-pub(crate) fn compiled(header: &[u8], name: &Name, outputs: usize) -> Option<Compiled> {
-    match sizes(header, name, outputs) {
+/// Compile the function of a header that predicts, or returns the class, if the compiler is installed; note
+/// it if the compiler fails.
+pub(crate) fn compiled(header: &[u8], name: &Name, outputs: usize, classes: bool) -> Option<Compiled> {
+    match sizes(header, name, outputs, classes) {
         Ok(sizes) => Some(sizes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => {
@@ -41,12 +42,16 @@ pub(crate) fn compiled(header: &[u8], name: &Name, outputs: usize) -> Option<Com
     }
 }
 
-fn sizes(header: &[u8], name: &Name, outputs: usize) -> io::Result<Compiled> {
+fn sizes(header: &[u8], name: &Name, outputs: usize, classes: bool) -> io::Result<Compiled> {
     let folder = tempfile::tempdir()?;
     let name = name.as_str();
-    let (declared, call) = match outputs {
-        1 => ("float predict(const float *x)", format!("return {name}_predict(x)")),
-        _ => ("void predict(const float *x, float *y)", format!("{name}_predict(x, y)")),
+    let (declared, call) = match (outputs, classes) {
+        (1, _) => ("float predict(const float *x)", format!("return {name}_predict(x)")),
+        (_, false) => ("void predict(const float *x, float *y)", format!("{name}_predict(x, y)")),
+        (_, true) => (
+            "int predict(const float *x, float *y, float *margin)",
+            format!("return {name}_classify(x, y, margin)"),
+        ),
     };
     let call = format!("#include \"model.h\"\n{declared};\n{declared} {{ {call}; }}\n");
     fs::write(folder.path().join("model.h"), header)?;

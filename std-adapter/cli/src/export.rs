@@ -12,6 +12,7 @@ use dpp_nystrom::Model;
 use dpp_nystrom::data::table::{Reading, Table};
 use dpp_nystrom::model::AnyCoefficients;
 use dpp_nystrom::model::export::{Bits, Bundle, Cost, Exported, Form, Name, With, landmark_rows};
+use dpp_nystrom::pipeline::flash_bytes;
 use dpp_nystrom_host::atomic_file::{write_folder, write_whole};
 use dpp_nystrom_options::{Choice, one_of};
 use serde::Serialize;
@@ -216,7 +217,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         flash_bytes: bundle.flash_bytes(),
         file_bytes: (form == Form::Bytes).then_some(content.len()),
         ram_bytes: bundle.ram_bytes(),
-        compiled: (form == Form::C).then(|| compiled(&content, &name, bundle.outputs())).flatten(),
+        compiled: (form == Form::C).then(|| compiled(&content, &name, bundle.outputs(), classes)).flatten(),
         measured_on: if arguments.data.is_some() { "data" } else { "landmarks" },
         rows: count,
         largest_difference: costs.iter().map(|cost| cost.largest).fold(0.0, f64::max),
@@ -268,6 +269,17 @@ fn tell_cost(
             "{} of {} landmarks coincide with others after quantisation, and were dropped",
             model.landmarks() - exported.landmarks(),
             model.landmarks()
+        ));
+    }
+    let bytes = |numbers, landmarks| {
+        let shape = [landmarks, exported.features(), outputs.len()];
+        flash_bytes(model.kernel.kind, numbers, shape, exported.rank())
+    };
+    let integers = bytes(exported.bits(), exported.landmarks());
+    if let Some(fewer) = Some(bytes(None, model.landmarks())).filter(|&single| single < integers) {
+        note(&format!(
+            "single precision takes fewer bytes: at most {fewer} of code and constants on a Cortex-M4F, and these integers at most \
+             {integers} (--quantise f32)"
         ));
     }
     if arguments.data.is_none() {

@@ -52,8 +52,8 @@ pub(crate) struct Fit {
     /// most 100; --method is not used
     #[arg(long, conflicts_with_all = ["given", "tolerance", "method"])]
     pub(crate) free_landmarks: bool,
-    /// In place of --landmarks and --metric: the model with the least error whose prediction takes at most so
-    /// many bytes of flash, code and constants, on a Cortex-M4F: 2048, 2KiB
+    /// In place of --landmarks and --metric: the model with the least error, of classes log-loss, whose
+    /// prediction takes at most so many bytes of flash, code and constants, on a Cortex-M4F: 2048, 2KiB
     #[arg(
         long,
         value_name = "SIZE",

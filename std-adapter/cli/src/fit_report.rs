@@ -10,7 +10,7 @@ use crate::taken::{self, TakenReport};
 use crate::tolerance::Curve;
 use crate::weak::Dropped;
 use dpp_nystrom::kernel::{KernelKind, Metric};
-use dpp_nystrom::pipeline::{Candidate, InFlash, LearnedMetric, NumberOfLandmarks};
+use dpp_nystrom::pipeline::{COARSER, Candidate, InFlash, LearnedMetric, NumberOfLandmarks};
 use dpp_nystrom::{Model, model::Importance};
 use serde::Serialize;
 use std::path::Path;
@@ -90,28 +90,30 @@ struct Tried {
     numbers: &'static str,
     landmarks: usize,
     free_landmarks: bool,
-    /// Ridge regression on the features themselves.
+    /// Regression on the features themselves.
     line: bool,
     bytes: usize,
-    /// On rows held out, as a device computes it: the root mean square over so many parts of the rows.
-    nrmse: f64,
+    /// On rows held out, as a device computes it: the mean over so many parts of the rows.
+    #[serde(flatten)]
+    error: ByTarget,
     parts: usize,
 }
 
-impl From<&Candidate> for Tried {
-    fn from(candidate: &Candidate) -> Self {
+impl Tried {
+    fn of(candidate: &Candidate, classes: bool) -> Self {
         let &Candidate {
-            metric, quantise, landmarks, free: free_landmarks, line, bytes, nrmse, parts, ..
+            metric, quantise, landmarks, free: free_landmarks, line, bytes, error, parts, ..
         } = candidate;
-        let numbers = name_of_numbers(quantise);
-        Self { metric, numbers, landmarks, free_landmarks, line, bytes, nrmse, parts }
+        let (numbers, error) = (name_of_numbers(quantise), ByTarget::of(error, classes));
+        Self { metric, numbers, landmarks, free_landmarks, line, bytes, error, parts }
     }
 }
 
 impl FlashReport {
     pub(crate) fn of(budget: usize, found: &InFlash<'_>) -> Self {
-        let candidates = found.candidates.iter().map(Tried::from).collect();
-        Self { budget, chosen: Tried::from(&found.chosen), candidates }
+        let classes = found.outcome.fitted.model.classifier.is_some();
+        let candidates = found.candidates.iter().map(|tried| Tried::of(tried, classes)).collect();
+        Self { budget, chosen: Tried::of(&found.chosen, classes), candidates }
     }
 
     /// Whether the landmarks of the model have left the rows.
@@ -130,15 +132,17 @@ impl FlashReport {
         ("landmarks", |tried| tried.landmarks.to_string()),
         ("free", |tried| if tried.free_landmarks { "yes" } else { "no" }.to_owned()),
         ("bytes", |tried| tried.bytes.to_string()),
-        ("error on rows used to choose", |tried| short(tried.nrmse)),
+        ("error on rows used to choose", |tried| short(tried.error.value())),
         ("parts", |tried| tried.parts.to_string()),
     ];
 
     fn text(&self) -> String {
         format!(
-            "\nModels tried for {} bytes of flash. Of those on most parts the best is taken; errors on different parts do not compare. \
-             Write it with: dpp-nystrom export MODEL --to c\n{}",
+            "\nModels tried for {} bytes of flash, with their {} on parts of the rows held out. Of those on most parts the one with the \
+             least is taken, integers only where theirs times {COARSER} is less: they err by more on rows unlike these. Figures on \
+             different parts do not compare. Write it with: dpp-nystrom export MODEL --to c\n{}",
             self.budget,
+            self.chosen.error.plural(),
             table(&Self::COLUMNS, &self.candidates)
         )
     }

@@ -92,6 +92,7 @@ Examples:
   dpp-nystrom fit ailerons.arff --model ailerons.dpp
   dpp-nystrom fit ailerons.arff --model ailerons.dpp --report ailerons.html
   dpp-nystrom fit ailerons.arff --flash 2KiB --model device.dpp
+  dpp-nystrom fit iris.csv --flash 1KiB --model flowers.dpp
   dpp-nystrom fit ailerons.arff --landmarks 50 --metric one --sigma cv --model ailerons.dpp
   dpp-nystrom fit ailerons.arff --landmarks 50 --budget 10s --model ailerons.dpp
   dpp-nystrom fit ailerons.arff --tolerance 0.45 --tolerance-on prediction --model ailerons.dpp

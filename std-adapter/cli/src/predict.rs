@@ -9,7 +9,7 @@ use crate::output::{
     cell_of, inert, is_array, keep_inputs, names_record, note, short, write_array, write_rows_in_parts,
 };
 use clap::Args;
-use dpp_nystrom::core::{Assessment, Limits, Rarity, Scalar};
+use dpp_nystrom::core::{Assessment, Class, Limits, Rarity, Scalar};
 use dpp_nystrom::{
     Error as LibraryError, Model,
     data::store::Store,
@@ -365,6 +365,9 @@ fn run_device(arguments: &Predict) -> Result<(), Error> {
         options.read_for(&recipe, &arguments.data)?;
     note("exported bytes hold no names of features: the first columns are taken in their order");
     tell(&remarks, &recipe);
+    if model.outputs()? > 1 {
+        return run_outputs(arguments, &model, &rows, (&id_names, &ids));
+    }
     let assessed = model.assess(&rows)?;
     let limits = model.limits()?;
     let variances = assessed.iter().all(|assessment| assessment.variance.is_some());
@@ -391,5 +394,36 @@ fn run_device(arguments: &Predict) -> Result<(), Error> {
         let error = Table { target: Some(known), ..rows }.root_mean_square(&predictions);
         note(&format!("root mean square error {}{among}", short(error)));
     }
+    Ok(())
+}
+
+/// Write all outputs of exported bytes, and what a device takes for the class: the place of the largest, from
+/// 0, and by how much it exceeds the second.
+fn run_outputs(
+    arguments: &Predict,
+    model: &DeviceModel,
+    rows: &Table,
+    (id_names, ids): (&[String], &[String]),
+) -> Result<(), Error> {
+    if arguments.clamp || !arguments.with.is_empty() {
+        return Err(Error::SeveralTargets("an assessment of predictions (--with, --clamp)"));
+    }
+    let outputs = model.outputs()?;
+    let predicted = model.predict(rows)?;
+    let own = (0..outputs).map(|output| format!("output {output}"));
+    let names: Vec<String> = own.chain(["largest", "margin"].map(str::to_owned)).collect();
+    write_predictions(arguments.out.as_deref(), names.len(), |put| {
+        put(&header(id_names, &names), &[])?;
+        predicted.chunks_exact(outputs).enumerate().try_for_each(|(row, own)| {
+            // In the arithmetic of the device, whose numbers these are.
+            let singles: Vec<f32> = own.iter().map(|&output| output as f32).collect();
+            let Class { index, margin } = Class::of(&singles)?;
+            let line = Line { class: None, numbers: [own, &[index as f64, f64::from(margin)]].concat() };
+            put(&with_ids(row, id_names, ids, &line.text(&[])), &line.entries())
+        })
+    })?;
+    note(
+        "exported bytes do not tell classes from targets: where outputs are classes, `largest` is the place of the class",
+    );
     Ok(())
 }

@@ -182,12 +182,6 @@ pub(crate) enum Cause {
         /// The command or method that takes one target.
         what: &'static str,
     },
-    /// Exported bytes of several outputs.
-    #[error("{}: bytes of a model with several targets or classes; predict with the model that they were exported from", path.display())]
-    DeviceOutputs {
-        /// The file.
-        path: PathBuf,
-    },
     /// Several targets of a row store.
     #[error("a row store has one target, a number or classes; choose one column, or make a store for each")]
     StoredTargets,
@@ -495,7 +489,6 @@ impl Cause {
             | Self::LeftOutAlone
             | Self::NoClasses
             | Self::SeveralTargets { .. }
-            | Self::DeviceOutputs { .. }
             | Self::StoredTargets
             | Self::StoredScale
             | Self::StoreColumns { .. }

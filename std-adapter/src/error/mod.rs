@@ -221,7 +221,6 @@ impl Error {
         match &self.0 {
             Cause::Table(TableError { path, .. })
             | Cause::DeviceModel { path, .. }
-            | Cause::DeviceOutputs { path }
             | Cause::StoreColumns { path }
             | Cause::Model { path, .. }
             | Cause::Checkpoint { path, .. }

@@ -5,17 +5,30 @@ use crate::error::{Cause, Error};
 use crate::kernel::{kind::KernelKind, metric::Metric, params::KernelParams};
 use crate::landmarks::selector::Selector;
 use crate::metric::{MOST_LANDMARKS, ranks};
-use crate::model::{Model, export::Bits, export::Exported, export::exported::constants};
+use crate::model::{Model, export::Bits, export::Bundle, export::With, export::exported::constants};
 use crate::observer::{Observer, Silent, go_on};
 use crate::pipeline::{
-    line::fit_line, outcome::Outcome, params::Landmarks, params::Params, regress::fit_and_without,
-    tested::test,
+    line::fit_line, line::line_shape, outcome::Outcome, params::Landmarks, params::Params,
+    regress::fit_and_without, tested::test,
 };
-use crate::regression::{ridge::Ridge, rows::split::LeftOut, rows::split::Split};
+use crate::regression::{head::Head, ridge::Ridge, rows::split::LeftOut, rows::split::Split};
 use dpp_nystrom_host::rng::{RngStream, stream};
 use rand::seq::index;
 use std::cmp::Ordering;
 use std::iter;
+
+/// Return the bytes of code for several outputs beyond those for one, at most: sums in an array, and the
+/// class. Loops over few are unrolled.
+fn code_of_several(outputs: usize, quantise: Option<Bits>) -> usize {
+    match (outputs, quantise) {
+        (2, None) => 104,
+        (3, None) => 216,
+        (_, None) => 280,
+        (2, Some(_)) => 80,
+        (3, Some(_)) => 132,
+        (_, Some(_)) => 160,
+    }
+}
 
 /// The maximum number of rows on which models are compared.
 const ROWS: usize = 5_120;
@@ -26,9 +39,9 @@ const FEWEST: usize = 50;
 /// The models, by their error in single precision, that are also quantised.
 const QUANTISED: usize = 2;
 
-/// By this factor, at least, integers must be better than single precision: they err by more on rows unlike
-/// those that they were made for.
-const COARSER: f64 = 1.01;
+/// [`fit_in_flash`] takes integers where their error is lower than that of single precision by this factor:
+/// they err by more on rows unlike those that they were made for.
+pub const COARSER: f64 = 1.01;
 
 /// The models that are compared on further rows held out, and the number of parts that are held out in turn.
 const FINALISTS: usize = 4;
@@ -94,13 +107,14 @@ pub struct Candidate {
     pub landmarks: usize,
     /// Whether the landmarks are free to move.
     pub free: bool,
-    /// Whether it is ridge regression on the features themselves: a map of rank 1, a linear kernel and one
-    /// landmark.
+    /// Whether it is regression on the features themselves: a linear kernel, on a map that has a coordinate
+    /// for each output, or on the features where they are not more.
     pub line: bool,
     /// Bytes of flash.
     pub bytes: usize,
-    /// Root mean squared error on rows held out, in standard deviations of the target.
-    pub nrmse: f64,
+    /// Root mean squared error on rows held out, in standard deviations of the targets; of classes the
+    /// log-loss.
+    pub error: f64,
     /// The fifths of the rows that were held out in turn: three for those with the least error on the first.
     pub parts: usize,
 }
@@ -136,26 +150,28 @@ pub struct InFlash<'s> {
 }
 
 /// Return the bytes of flash of a prediction in C on a Cortex-M4F, compiled with `-Os`: the constants, and an
-/// upper bound of the code. `landmarks` x `features` numbers, or landmarks of `rank` numbers with a map.
+/// upper bound of the code. `landmarks` x `features` numbers, or landmarks of `rank` numbers with a map. Of
+/// several outputs it is that of the function that returns the class.
 ///
 /// ```
 /// use dpp_nystrom::kernel::KernelKind;
 /// use dpp_nystrom::model::export::Bits;
 /// use dpp_nystrom::pipeline::flash_bytes;
 ///
-/// let single = flash_bytes(KernelKind::Gaussian, None, [100, 8], None);
-/// let quantised = flash_bytes(KernelKind::Gaussian, Some(Bits::Sixteen), [100, 8], None);
-/// assert!(quantised < single);
+/// let single = flash_bytes(KernelKind::Gaussian, None, [100, 8, 1], None);
+/// let quantised = flash_bytes(KernelKind::Gaussian, Some(Bits::Sixteen), [100, 8, 1], None);
+/// let classes = flash_bytes(KernelKind::Gaussian, None, [100, 8, 3], None);
+/// assert!(quantised < single && single + 800 < classes); // a weight a landmark and class
 /// ```
 pub fn flash_bytes(
     kernel: KernelKind,
     quantise: Option<Bits>,
-    [landmarks, features]: [usize; 2],
+    [landmarks, features, outputs]: [usize; 3],
     rank: Option<usize>,
 ) -> usize {
     let code = match (kernel, quantise) {
         // A line: its loops are gone.
-        (KernelKind::Linear, None) if rank == Some(1) => 144,
+        (KernelKind::Linear, None) if rank == Some(1) && outputs == 1 => 144,
         (_, None) => kernel.about().c_bytes,
         (_, Some(_)) => {
             if rank.is_some() {
@@ -167,18 +183,23 @@ pub fn flash_bytes(
     };
     // A loop over two coordinates is unrolled.
     let unrolled = if rank.unwrap_or(features) == 2 { 40 } else { 0 };
-    code + unrolled + constants(quantise, [landmarks, features], rank)
+    // Of several outputs: their sums, the class, and for each a mean, a scale and weights.
+    let further = match outputs {
+        0 | 1 => 0,
+        _ => code_of_several(outputs, quantise) + 4 * ((outputs - 1) * landmarks + 2 * outputs),
+    };
+    code + unrolled + further + constants(quantise, [landmarks, features], rank)
 }
 
 /// Fit the model with the least error whose prediction takes at most so many bytes of flash on a device.
 ///
 /// Up to 5,120 rows are drawn, and a fifth of them held out. With one bandwidth, scales and maps, each with
 /// as many landmarks as fit in single precision, rows or free to move, models are fitted to the others; the
-/// best two of these also in 16 and 8 bits, where more landmarks fit; and ridge regression on the features
+/// best two of these also in 16 and 8 bits, where more landmarks fit; and regression on the features
 /// themselves, which needs the fewest bytes. The best four are fitted twice more, with other fifths held out.
-/// That with the least error on the rows held out, as the exported model predicts them, is fitted to all
-/// rows; integers must be better by 1 %. The test error is that of the device's arithmetic on a tenth of the
-/// rows that is left out of all of this.
+/// That with the least error on the rows held out, of classes the least log-loss, as the exported model
+/// predicts them, is fitted to all rows; integers must be better by [`COARSER`]. The test error is that of
+/// the device's arithmetic on a tenth of the rows that is left out of all of this.
 ///
 /// # Errors
 /// `ErrorKind::Argument` if none fits; `ErrorKind::Data` for fewer than 50 rows; those of
@@ -196,7 +217,7 @@ pub fn flash_bytes(
 /// let (kernel, ridge) = (KernelKind::Gaussian, Ridge::CrossValidated);
 /// let params = FlashParams { bytes: 640, kernel, selector: &Greedy, ridge, seed: 0 };
 /// let chosen = fit_in_flash(source.as_rows(), &params, &NoObserver)?.chosen;
-/// assert!(chosen.bytes <= 640 && chosen.nrmse < 0.2);
+/// assert!(chosen.bytes <= 640 && chosen.error < 0.2);
 /// # Ok::<(), dpp_nystrom::Error>(())
 /// ```
 pub fn fit_in_flash<'s>(
@@ -204,7 +225,7 @@ pub fn fit_in_flash<'s>(
     params: &FlashParams<'_>,
     observer: &dyn Observer,
 ) -> Result<InFlash<'s>, Error> {
-    source.columns().single("a fit to a size of flash")?;
+    source.columns().learnable()?;
     if source.len() < FEWEST {
         return Err(Error(Cause::Folds { rows: source.len() }));
     }
@@ -218,25 +239,35 @@ pub fn fit_in_flash<'s>(
     let rows: Vec<usize> = rows.into_iter().map(|place| seen[place]).collect();
     let judges = (0..SPLITS).map(|part| Judge::new(source, &rows, part, params.seed));
     let judges = judges.collect::<Result<Vec<_>, Error>>()?;
-    let dim = source.columns().feature_names.len();
-    let search = Search { params, dim, judges, observer };
+    let columns = source.columns();
+    let (head, outputs) = (Head::of(&columns), 1 + columns.further.len());
+    let search = Search { params, dim: columns.features(), outputs, head, judges, observer };
     let candidates = search.candidates()?;
     search.fit(source, candidates, left_out.as_ref().map_err(|reason| *reason))
 }
 
 impl Candidate {
     fn by_error(&self, other: &Self) -> Ordering {
-        let error = |one: &Self| if one.quantise.is_some() { COARSER * one.nrmse } else { one.nrmse };
+        let error = |one: &Self| if one.quantise.is_some() { COARSER * one.error } else { one.error };
         error(self).total_cmp(&error(other))
     }
 }
 
+/// Return the outputs for rows as a device has them, in the units of the targets, row by row.
+fn as_device(model: &Model, quantise: Option<Bits>, table: &Table) -> Result<Vec<f64>, Error> {
+    let outputs = model.each_output();
+    let bundle = Bundle::of(&outputs, quantise, With::default())?;
+    let exported = iter::once(&bundle.first).chain(&bundle.further);
+    let columns = exported.map(|output| output.predict(table)).collect::<Result<Vec<_>, _>>()?;
+    Ok((0..table.rows()).flat_map(|row| columns.iter().map(move |column| column[row])).collect())
+}
+
 /// Rows held out that judge models of the others.
 struct Judge {
-    held: Table,
+    held: Prepared,
+    /// Their raw features.
+    table: Table,
     learned: Prepared,
-    /// The standard deviation of the target over the others.
-    deviation: f64,
 }
 
 impl Judge {
@@ -244,9 +275,9 @@ impl Judge {
     /// enough of them.
     fn new(source: &dyn RowSource, rows: &[usize], part: usize, seed: u64) -> Result<Self, Error> {
         let split = Split::of(source, rows, part, seed).unwrap_or_else(|| Split::of_rows(rows, part));
-        let learned = source.gather(&split.learned)?;
-        let deviation = learned.learnable()?.deviation;
-        Ok(Self { held: source.gather(&split.held)?.into_table(), learned, deviation })
+        // Their mean counts, not its standard error, for which groups matter.
+        let held = Prepared { groups: None, in_time: false, ..source.gather(&split.held)? };
+        Ok(Self { table: held.clone().into_table(), held, learned: source.gather(&split.learned)? })
     }
 }
 
@@ -254,6 +285,8 @@ impl Judge {
 struct Search<'a> {
     params: &'a FlashParams<'a>,
     dim: usize,
+    outputs: usize,
+    head: Head,
     /// The first judges all models, and the others the best of them.
     judges: Vec<Judge>,
     observer: &'a dyn Observer,
@@ -294,12 +327,12 @@ impl Search<'_> {
         candidates.sort_by(Candidate::by_error);
         let finalists = candidates.len().min(FINALISTS);
         for candidate in &mut candidates[..finalists] {
-            let mut squares = candidate.nrmse.powi(2);
+            let mut losses = self.head.mean_loss(candidate.error);
             for judge in &self.judges[1..] {
                 // What cannot be fitted to other rows is not chosen.
-                squares += self.error(judge, *candidate)?.unwrap_or(f64::INFINITY).powi(2);
+                losses += self.head.mean_loss(self.error(judge, *candidate)?.unwrap_or(f64::INFINITY));
             }
-            candidate.nrmse = (squares / self.judges.len() as f64).sqrt();
+            candidate.error = self.head.error(losses / self.judges.len() as f64);
             candidate.parts = self.judges.len();
         }
         candidates[..finalists].sort_by(Candidate::by_error);
@@ -307,16 +340,17 @@ impl Search<'_> {
         Ok(candidates)
     }
 
-    /// Return ridge regression on the features themselves.
+    /// Return regression on the features themselves.
     fn line(&self) -> Candidate {
+        let (landmarks, rank) = line_shape(self.dim, self.outputs);
         Candidate {
-            metric: Metric::Map(Some(1)),
+            metric: rank.map_or(Metric::One, |rank| Metric::Map(Some(rank))),
             quantise: None,
-            landmarks: 1,
+            landmarks,
             free: false,
             line: true,
-            bytes: flash_bytes(KernelKind::Linear, None, [1, self.dim], Some(1)),
-            nrmse: f64::NAN,
+            bytes: flash_bytes(KernelKind::Linear, None, [landmarks, self.dim, self.outputs], rank),
+            error: f64::NAN,
             parts: 1,
         }
     }
@@ -329,12 +363,11 @@ impl Search<'_> {
         left_out: Result<&LeftOut, &'static str>,
     ) -> Result<InFlash<'s>, Error> {
         let Self { params, observer, .. } = *self;
-        for &chosen in candidates.iter().filter(|tried| tried.nrmse.is_finite()) {
+        for &chosen in candidates.iter().filter(|tried| tried.error.is_finite()) {
             match self.fit_to(source, chosen, left_out.ok(), observer) {
                 Ok(mut outcome) => {
-                    let as_device =
-                        |model: &Model, table: &Table| Exported::of(model, chosen.quantise)?.predict(table);
-                    test(&mut outcome, source, left_out, &as_device, params.seed, observer)?;
+                    let predict = |model: &Model, table: &Table| as_device(model, chosen.quantise, table);
+                    test(&mut outcome, source, left_out, &predict, params.seed, observer)?;
                     outcome.fitted.model.quantise = chosen.quantise;
                     return Ok(InFlash { outcome, chosen, candidates });
                 }
@@ -365,22 +398,22 @@ impl Search<'_> {
 
     /// Return the candidate with as many landmarks as fit, if one does.
     fn most(&self, metric: Metric, quantise: Option<Bits>, free: bool) -> Option<Candidate> {
-        let Self { params, dim, .. } = *self;
-        let bytes = |c: usize| flash_bytes(params.kernel, quantise, [c, dim], metric.rank());
+        let Self { params, dim, outputs, .. } = *self;
+        let bytes = |c: usize| flash_bytes(params.kernel, quantise, [c, dim, outputs], metric.rank());
         let limit = if free { MOST_LANDMARKS } else { usize::MAX }.min(self.judges[0].learned.len() / 4);
         let per_landmark = bytes(2).saturating_sub(bytes(1)).max(1);
         let fitting = params.bytes.checked_sub(bytes(1)).map(|left| 1 + left / per_landmark)?;
         // The bytes of a landmark are rounded up to words.
         let landmarks = (1..=fitting.min(limit)).rev().find(|&c| bytes(c) <= params.bytes)?;
         let bytes = bytes(landmarks);
-        Some(Candidate { metric, quantise, landmarks, free, line: false, bytes, nrmse: f64::NAN, parts: 1 })
+        Some(Candidate { metric, quantise, landmarks, free, line: false, bytes, error: f64::NAN, parts: 1 })
     }
 
     /// Return a candidate with its error by the first judge, if there is one that can be fitted.
     fn first(&self, candidate: Option<Candidate>) -> Result<Option<Candidate>, Error> {
         let Some(candidate) = candidate else { return Ok(None) };
         let error = self.error(&self.judges[0], candidate)?;
-        Ok(error.map(|nrmse| Candidate { nrmse, ..candidate }))
+        Ok(error.map(|error| Candidate { error, ..candidate }))
     }
 
     /// Return the error on the rows held out, as the exported model predicts them.
@@ -390,10 +423,12 @@ impl Search<'_> {
         go_on(self.observer)?;
         // A map of low rank may leave fewer independent rows than landmarks; a wide kernel may be too coarse
         // for integers.
-        match fitted.and_then(|outcome| Exported::of(&outcome.fitted.model, candidate.quantise)) {
-            Ok(exported) => {
-                let error = judge.held.root_mean_square(&exported.predict(&judge.held)?);
-                Ok(Some(error / judge.deviation))
+        let predict =
+            |outcome: Outcome<'_>| as_device(&outcome.fitted.model, candidate.quantise, &judge.table);
+        match fitted.and_then(predict) {
+            Ok(outputs) => {
+                let (test, _) = self.head.test(&outputs, &judge.held, self.params.seed)?;
+                Ok(test.map(|test| test.log_loss.unwrap_or(test.error).value))
             }
             Err(Error(Cause::Landmarks { .. } | Cause::Metric { .. } | Cause::Export(_))) => Ok(None),
             Err(error) => Err(error),

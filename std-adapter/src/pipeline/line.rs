@@ -1,4 +1,4 @@
-//! Ridge regression on the features themselves.
+//! Regression on the features themselves.
 
 use crate::approximation::LandmarkSet;
 use crate::data::{map::Map, source::RowSource};
@@ -11,11 +11,17 @@ use crate::pipeline::{outcome::Outcome, select::Selected};
 use crate::regression::{FitParams, fit as regression, fit::Apart, ridge::Ridge};
 use std::time::Instant;
 
-/// Fit a line `wᵀx` to scaled rows, one target. Its model is a map to one dimension, in which the linear
-/// kernel has the landmark 1: two numbers a feature on a device. Fit one to the rows without each of these
-/// folds as well.
+/// Return the landmarks of a line, and the rank of its map: a coordinate for each output, or no map where the
+/// features are not more.
+pub(super) fn line_shape(features: usize, outputs: usize) -> (usize, Option<usize>) {
+    if outputs < features.max(2) { (outputs, Some(outputs)) } else { (features, None) }
+}
+
+/// Fit a line `Wᵀx` to scaled rows. Its model is a map to a coordinate for each output, of which the linear
+/// kernel has the axes as landmarks: of one output two numbers a feature on a device. Fit one to the rows
+/// without each of these folds as well.
 ///
-/// The kernel values of the axes as landmarks are the features, and their weights are `w`: `O(N d²)`
+/// The kernel values of the axes of the features are the features, and their weights are `W`: `O(N d²)`
 /// multiply-adds.
 ///
 /// # Errors
@@ -32,8 +38,7 @@ pub(super) fn fit_line<'s>(
     if source.columns().scaler.map.is_some() {
         return Err(Error(Cause::Metric { problem: "a line needs the rows before the map" }));
     }
-    let axes = (0..dim).flat_map(|i| (0..dim).map(move |j| f64::from(u8::from(i == j))));
-    let axes = LandmarkSet::Points(axes.collect());
+    let axes = LandmarkSet::Points(axes(dim));
     let kernel = KernelSpec { kind: KernelKind::Linear, sigma: 1.0 };
     let precision = Precision::F64;
     let params = FitParams { kernel, ridge, precision, seed };
@@ -61,10 +66,24 @@ pub(super) fn fit_line<'s>(
     Ok(Outcome { selected, fitted, fit_seconds, held_out: None, untested: None })
 }
 
-/// Make the weights of the axes a map to one dimension.
+/// Return the unit vectors, one after the other.
+fn axes(dim: usize) -> Vec<f64> {
+    (0..dim).flat_map(|i| (0..dim).map(move |j| f64::from(u8::from(i == j)))).collect()
+}
+
+/// Make the weights of the axes a map, if it is smaller.
 fn as_map(model: &mut Model) {
-    let weights = model.coefficients.to_f64().weights;
-    model.scales = Some(weights.iter().map(|weight| weight.abs()).collect());
-    model.scaler.map = Some(Map { rank: 1, values: weights });
-    model.coefficients = AnyCoefficients::F64(Coefficients { landmarks: vec![1.0], weights: vec![1.0] });
+    let dim = model.feature_names.len();
+    let mut weights = model.coefficients.to_f64().weights;
+    weights.extend(model.further.iter().flat_map(|output| &output.weights));
+    let of_feature =
+        |i: usize| weights.iter().skip(i).step_by(dim).map(|weight| weight * weight).sum::<f64>();
+    model.scales = Some((0..dim).map(|i| of_feature(i).sqrt()).collect());
+    let (outputs, Some(rank)) = line_shape(dim, 1 + model.further.len()) else { return };
+    let unit = axes(outputs);
+    let mut own = unit.chunks_exact(outputs).map(<[f64]>::to_vec);
+    let first = own.next().unwrap_or_default();
+    model.further.iter_mut().zip(own).for_each(|(output, own)| output.weights = own);
+    model.scaler.map = Some(Map { rank, values: weights });
+    model.coefficients = AnyCoefficients::F64(Coefficients { landmarks: unit, weights: first });
 }

@@ -16,7 +16,7 @@ mod trace;
 mod weak;
 
 pub use crate::metric::{LearnedMetric, Metrics, NumberOfLandmarks};
-pub use flash::{Candidate, FlashParams, InFlash, fit_in_flash, flash_bytes};
+pub use flash::{COARSER, Candidate, FlashParams, InFlash, fit_in_flash, flash_bytes};
 pub use outcome::Outcome;
 pub use params::{Landmarks, Params, with_usual};
 pub use regress::{fit, fit_batches};

@@ -2,6 +2,7 @@
 
 use crate::command::{Folder, assert_close, number};
 use crate::sample::{Noise, row_list};
+use std::path::Path;
 
 const FIT: &str = "--given given.csv --metric one --sigma 2.5";
 
@@ -217,6 +218,119 @@ fn all_outputs_are_exported_from_one_model() {
     }
 }
 
+/// The bytes of `m_classify` of `m.h` on a Cortex-M4F.
+fn size_of_classify(folder: &Folder) -> u64 {
+    let own = "int own(const float *x, float *y, float *margin)";
+    folder
+        .write("own.c", format!("#include \"m.h\"\n{own};\n{own} {{ return m_classify(x, y, margin); }}\n"));
+    let options = "-std=c99 -Os -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -c own.c";
+    let arguments: Vec<&str> = options.split(' ').collect();
+    assert!(folder.program(Path::new("arm-none-eabi-gcc"), &arguments).status().unwrap().success());
+    let sizes = folder.program(Path::new("arm-none-eabi-size"), &["own.o"]).output().unwrap();
+    let text = String::from_utf8(sizes.stdout).unwrap();
+    let numbers = text.lines().nth(1).unwrap().split_whitespace().take(2);
+    numbers.map(|number| number.parse::<u64>().unwrap()).sum()
+}
+
+/// The classes of a number of bytes are those of the device, and the function that the header names takes no
+/// more of them than was said.
+#[test]
+fn classes_for_a_number_of_bytes() {
+    let classes = Classes::new(500);
+    let folder = &classes.folder;
+    for (bytes, options) in [(1_100, ""), (2_048, " --kernel laplace")] {
+        let fit = format!("fit words.csv --flash {bytes}{options} --model m.dpp");
+        let report = folder.run(&format!("{fit} --json")).good().json();
+        let (flash, chosen) = (&report["flash"], &report["flash"]["chosen"]);
+        let candidates = flash["candidates"].as_array().unwrap();
+        assert_eq!(&candidates[0], chosen);
+        assert!(candidates.iter().all(|tried| number(tried, "bytes") <= f64::from(bytes)), "{report}");
+        let finalists = candidates.iter().filter(|tried| tried["parts"] == 3);
+        let coarse = |tried: &serde_json::Value| if tried["numbers"] == "f32" { 1.0 } else { 1.01 };
+        let losses: Vec<f64> = finalists.map(|tried| coarse(tried) * number(tried, "log_loss")).collect();
+        assert!(losses.is_sorted() && losses.len() == candidates.len().min(4), "{report}");
+        // Of three classes a guess has ln 3.
+        assert!(losses[0] < 0.8, "{report}");
+        let text = folder.run(&fit).good().out;
+        assert!(
+            text.contains("with their log-losses on parts")
+                && text.contains("integers only where theirs times 1.01")
+        );
+
+        let header = folder.run("export m.dpp --to c --out m.h --json").good().json();
+        assert_eq!(header["numbers"], chosen["numbers"]);
+        match header["compiled"].as_object() {
+            Some(compiled) => {
+                let found = compiled["flash_bytes"].as_u64();
+                assert!(
+                    found <= chosen["bytes"].as_u64() && found == Some(size_of_classify(folder)),
+                    "{header}"
+                );
+            }
+            None => println!("skipped: size of the header: no compiler for the device"),
+        }
+        folder.run("export m.dpp --to bytes --out m.bin").good();
+        let device = folder.run("predict m.bin words.csv --ignore kind").good().out;
+        let mut lines = device.lines();
+        assert_eq!(lines.next(), Some("output 0,output 1,output 2,largest,margin"));
+        let (labels, _) = classes.predicted("m.dpp", "words.csv");
+        let mut same = 0;
+        for (line, label) in lines.zip(&labels) {
+            let numbers: Vec<f64> = line.split(',').map(|number| number.parse().unwrap()).collect();
+            let [a, b, c, largest, margin] = numbers[..] else { panic!("{line}") };
+            let mut sorted = [a, b, c];
+            sorted.sort_by(f64::total_cmp);
+            assert_eq!(numbers[largest as usize], sorted[2], "{line}");
+            assert_eq!(margin, f64::from(sorted[2] as f32 - sorted[1] as f32), "{line}");
+            same += usize::from(LABELS[largest as usize] == label);
+        }
+        assert!(same >= 490, "{same} of 500 rows");
+    }
+}
+
+/// Several targets share the bytes, and a line has a coordinate of its map for each.
+#[test]
+fn several_targets_and_lines_for_a_number_of_bytes() {
+    let mut noise = Noise(5);
+    let rows: Vec<[f64; 4]> = (0..400).map(|_| [(); 4].map(|()| noise.normal())).collect();
+    let text = |targets: &dyn Fn(&[f64; 4]) -> String| {
+        let line = |row: &[f64; 4]| format!("{},{},{},{},{}\n", row[0], row[1], row[2], row[3], targets(row));
+        rows.iter().map(line).collect::<String>()
+    };
+    let curved = text(&|row| format!("{},{}", (2.0 * row[0]).sin() + row[1], 3.0 * (row[0] * row[1]).tanh()));
+    let folder = Folder::with("curved.csv", "a,b,c,d,y,z\n".to_owned() + &curved);
+    let lines = text(&|row| format!("{},{}", row[0] - row[3] + 2.0, 5.0 * row[1]));
+    folder.write("lines.csv", "a,b,c,d,y,z\n".to_owned() + &lines);
+    let sides = text(&|row| if row[0] - 2.0 * row[2] > 0.3 { "hot" } else { "cold" }.to_owned());
+    folder.write("sides.csv", "a,b,c,d,side\n".to_owned() + &sides);
+    for (data, target, bytes, line) in
+        [("curved", "y,z", 1_500, false), ("lines", "y,z", 1_500, true), ("sides", "side", 540, true)]
+    {
+        let fit = format!("fit {data}.csv --target {target} --flash {bytes} --model m --json");
+        let report = folder.run(&fit).good().json();
+        let chosen = &report["flash"]["chosen"];
+        assert_eq!(chosen["line"], line, "{report}");
+        let (key, most) = if data == "sides" { ("log_loss", 0.2) } else { ("nrmse", 0.6) };
+        assert!(number(chosen, key) < most, "{report}");
+        let header = folder.run(&format!("export m --to c --out m.h --data {data}.csv --json")).good().json();
+        let single = chosen["numbers"] == "f32";
+        assert!(!single || number(&header, "largest_difference") < 1e-4, "{header}");
+        if let Some(compiled) = header["compiled"].as_object() {
+            assert!(compiled["flash_bytes"].as_u64() <= chosen["bytes"].as_u64(), "{header} {chosen}");
+        }
+    }
+    // The line of classes is that of the linear kernel with as many landmarks as features.
+    let options = "--kernel linear --metric one --landmarks 4 --method rpcholesky";
+    folder.run(&format!("fit sides.csv {options} --model linear")).good();
+    let labels = |model: &str| {
+        let out = folder.run(&format!("predict {model} sides.csv")).good().out;
+        out.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let differ = labels("m").into_iter().zip(labels("linear")).filter(|(one, other)| one != other).count();
+    assert!(differ <= 4, "{differ} of 400 rows");
+    folder.run("fit lines.csv --target y,z --flash 150 --model n").refused(&["150 bytes", "too few"]);
+}
+
 #[test]
 fn a_class_may_have_fewer_rows_than_there_are_folds() {
     let classes = Classes::new(200);
@@ -250,7 +364,6 @@ fn what_takes_one_number_refuses_classes_and_several_targets() {
     refused("fit words.csv --target a,kind --model m.dpp", &["line 2", "not a number"]);
     let one = "one target that is a number";
     refused("fit words.csv --variance --model m.dpp", &["--variance", one]);
-    refused("fit words.csv --flash 4KiB --model m.dpp", &["flash", one]);
     refused("fit words.csv --target a,b --columns kind --variance --model m.dpp", &["--variance", one]);
     refused("convert words.csv --target a,b --out w.rows", &["a row store", "one target", "for each"]);
     refused("diagnose words.csv --landmarks 10", &["a diagnosis", one]);
@@ -259,7 +372,8 @@ fn what_takes_one_number_refuses_classes_and_several_targets() {
     refused("predict m.dpp words.csv --with novelty", &["assessment", one]);
     refused("predict m.dpp words.csv --clamp", &["assessment", one]);
     folder.run("export m.dpp --to bytes --out m.bin").good();
-    refused("predict m.bin words.csv", &["m.bin: bytes of a model with several", "predict with the model"]);
+    refused("predict m.bin words.csv --ignore kind --clamp", &["assessment", one]);
+    refused("predict m.bin words.csv --ignore kind --with novelty", &["assessment", one]);
     refused("learn m.dpp words.csv --out s", &["learning on devices", one]);
     classes.write("other.csv", |_| "new".to_owned());
     refused("predict m.dpp other.csv --unknown error", &["line 2", "\"new\"", "--unknown zero"]);

@@ -119,7 +119,7 @@ pub(crate) fn head(bundle: &Bundle<'_>, name: &Name, roots: bool) -> String {
     let call = if bundle.further.is_empty() {
         "float y = {}_predict(row);"
     } else {
-        "int class = {}_classify(row, outputs, &margin);"
+        "{}_predict(row, outputs); of classes\n * int class = {}_classify(row, outputs, &margin);"
     };
     let call = call.replace("{}", name.as_str());
     let big = name.capitals();

@@ -9,7 +9,7 @@ use crate::error::{
 use crate::framed_file::begins_with;
 use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{
-    Assessment, Assessor, BytesProblem, Error as CoreError, Limits, Model, QuantisedModel,
+    Assessment, Assessor, BytesProblem, Error as CoreError, Limits, Outputs, QuantisedOutputs,
 };
 use std::fs;
 use std::path::Path;
@@ -52,8 +52,7 @@ impl DeviceModel {
     /// Read a file.
     ///
     /// # Errors
-    /// `ErrorKind::Table` if it cannot be read, `ErrorKind::Format` if it is invalid,
-    /// `ErrorKind::Unsupported` for several outputs.
+    /// `ErrorKind::Table` if it cannot be read, `ErrorKind::Format` if it is invalid.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = fs::read(path).map_err(|source| TableError::new(path, TableProblem::Open(source)))?;
         // The length of a model is a multiple of 4; bytes after it are ignored, as on the device.
@@ -61,9 +60,6 @@ impl DeviceModel {
         let model = Self { words };
         match model.lend() {
             Ok(_) => Ok(model),
-            Err(CoreError::ModelBytes(BytesProblem::Outputs)) => {
-                Err(Error(Cause::DeviceOutputs { path: path.to_owned() }))
-            }
             Err(problem) => Err(Error(Cause::DeviceModel { path: path.to_owned(), problem })),
         }
     }
@@ -72,9 +68,9 @@ impl DeviceModel {
         let bytes = bytemuck::cast_slice(&self.words);
         let other_kind = CoreError::ModelBytes(BytesProblem::Kind);
         let kinds = [
-            Model::from_bytes(bytes).map(Lent::Single),
-            QuantisedModel::<i16>::from_bytes(bytes).map(Lent::Bits16),
-            QuantisedModel::<i8>::from_bytes(bytes).map(Lent::Bits8),
+            Outputs::from_bytes(bytes).map(Lent::Single),
+            QuantisedOutputs::<i16>::from_bytes(bytes).map(Lent::Bits16),
+            QuantisedOutputs::<i8>::from_bytes(bytes).map(Lent::Bits8),
         ];
         let mut found = kinds.into_iter().filter(|kind| kind.as_ref().err() != Some(&other_kind));
         found.next().unwrap_or(Err(other_kind))
@@ -86,13 +82,22 @@ impl DeviceModel {
     /// None beyond those that reading already reported.
     pub fn features(&self) -> Result<usize, Error> {
         Ok(match self.lend()? {
-            Lent::Single(model) => model.features(),
-            Lent::Bits16(model) => model.features(),
-            Lent::Bits8(model) => model.features(),
+            Lent::Single(model) => model.first().features(),
+            Lent::Bits16(model) => model.first().features(),
+            Lent::Bits8(model) => model.first().features(),
         })
     }
 
-    /// Return the prediction for each raw row, rounded to single precision first: bit for bit the device's.
+    /// Return the number of outputs.
+    ///
+    /// # Errors
+    /// None beyond those that reading already reported.
+    pub fn outputs(&self) -> Result<usize, Error> {
+        Ok(self.lend()?.outputs())
+    }
+
+    /// Return the outputs for each raw row, row by row, rounded to single precision first: bit for bit the
+    /// device's.
     ///
     /// # Errors
     /// `ErrorKind::Export` for a row out of the range of single precision, `ErrorKind::Data` for a prediction
@@ -113,22 +118,26 @@ impl DeviceModel {
     /// nearest landmark, and with residual and variance where the model was exported with them.
     ///
     /// # Errors
-    /// Those of [`predict`](Self::predict).
+    /// Those of [`predict`](Self::predict), and `ErrorKind::Unsupported` for several outputs.
     pub fn assess(&self, table: &Table) -> Result<Vec<Assessment<f32>>, Error> {
-        let value = |assessment: &Assessment<f32>| assessment.value;
-        match self.lend()? {
+        let is_finite = |assessment: &Assessment<f32>| assessment.value.is_finite();
+        let lent = self.lend()?;
+        if lent.outputs() > 1 {
+            return Err(Error(Cause::SeveralTargets { what: "an assessment of predictions" }));
+        }
+        match lent {
             Lent::Single(model) => {
                 let assessor = Assessor::from_bytes(bytemuck::cast_slice(&self.words))?;
-                let mut room = vec![0.0; model.width() + model.weights().len()];
-                each_row(table, |raw| assessor.assess(raw, &mut room), value)
+                let mut room = vec![0.0; model.first().width() + model.first().weights().len()];
+                each_row(table, |raw| assessor.assess(raw, &mut room), is_finite)
             }
             Lent::Bits16(model) => {
-                let mut room = vec![0; model.room()];
-                each_row(table, |raw| model.assess(raw, &mut room), value)
+                let mut room = vec![0; model.first().room()];
+                each_row(table, |raw| model.first().assess(raw, &mut room), is_finite)
             }
             Lent::Bits8(model) => {
-                let mut room = vec![0; model.room()];
-                each_row(table, |raw| model.assess(raw, &mut room), value)
+                let mut room = vec![0; model.first().room()];
+                each_row(table, |raw| model.first().assess(raw, &mut room), is_finite)
             }
         }
     }
@@ -136,33 +145,44 @@ impl DeviceModel {
 
 /// An exported model as the core uses it.
 pub(crate) enum Lent<'a> {
-    Single(Model<'a, f32, ChosenKernel<f32>>),
-    Bits16(QuantisedModel<'a, i16>),
-    Bits8(QuantisedModel<'a, i8>),
+    Single(Outputs<'a, f32, ChosenKernel<f32>>),
+    Bits16(QuantisedOutputs<'a, i16>),
+    Bits8(QuantisedOutputs<'a, i8>),
 }
 
 impl Lent<'_> {
-    pub(crate) fn predict_row(&self, raw: &[f32]) -> Result<f32, CoreError> {
+    fn outputs(&self) -> usize {
         match self {
-            Self::Single(model) => model.predict(raw, &mut vec![0.0; model.width()]),
-            Self::Bits16(model) => model.predict(raw, &mut vec![0; model.room()]),
-            Self::Bits8(model) => model.predict(raw, &mut vec![0; model.room()]),
+            Self::Single(model) => model.outputs(),
+            Self::Bits16(model) => model.outputs(),
+            Self::Bits8(model) => model.outputs(),
         }
+    }
+
+    /// Return the outputs for a raw row.
+    pub(crate) fn predict_row(&self, raw: &[f32]) -> Result<Vec<f32>, CoreError> {
+        let (mut out, sums) = (vec![0.0; self.outputs()], &mut vec![0; self.outputs()]);
+        match self {
+            Self::Single(model) => model.predict(raw, &mut vec![0.0; model.first().width()], &mut out),
+            Self::Bits16(model) => model.predict(raw, &mut vec![0; model.first().room()], sums, &mut out),
+            Self::Bits8(model) => model.predict(raw, &mut vec![0; model.first().room()], sums, &mut out),
+        }?;
+        Ok(out)
     }
 
     /// Predict each row of a table, rounded to single precision first.
     pub(crate) fn predict(&self, table: &Table) -> Result<Vec<f64>, Error> {
-        let predictions = each_row(table, |raw| self.predict_row(raw), |&value| value)?;
-        Ok(predictions.into_iter().map(f64::from).collect())
+        let is_finite = |outputs: &Vec<f32>| outputs.iter().all(|output| output.is_finite());
+        let predictions = each_row(table, |raw| self.predict_row(raw), is_finite)?;
+        Ok(predictions.into_iter().flatten().map(f64::from).collect())
     }
 }
 
-/// Call with each row, rounded to single precision, and check its prediction, the `value` of what is
-/// returned.
+/// Call with each row, rounded to single precision, and check what is returned.
 fn each_row<A>(
     table: &Table,
     mut call: impl FnMut(&[f32]) -> Result<A, CoreError>,
-    value: impl Fn(&A) -> f32,
+    is_finite: impl Fn(&A) -> bool,
 ) -> Result<Vec<A>, Error> {
     let mut raw = vec![0.0_f32; table.dim];
     (0..table.rows())
@@ -175,7 +195,7 @@ fn each_row<A>(
                 }
             }
             let found = call(&raw)?;
-            if value(&found).is_finite() { Ok(found) } else { Err(Error(Cause::Prediction { row })) }
+            if is_finite(&found) { Ok(found) } else { Err(Error(Cause::Prediction { row })) }
         })
         .collect()
 }

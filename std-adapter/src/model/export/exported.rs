@@ -10,7 +10,7 @@ use crate::linalg::eigen::{Eigen, eigen, product, rank};
 use crate::model::{
     bits::Bits, export::device::Lent, export::quantised::Quantised, export::single::Single, trained::Model,
 };
-use dpp_nystrom_core::POWERS;
+use dpp_nystrom_core::{Further, Outputs, POWERS, QuantisedOutputs};
 use faer::{Mat, MatRef};
 
 /// The constants stored on a device, in single precision or in integers.
@@ -122,14 +122,15 @@ impl Exported {
     /// # Errors
     /// `ErrorKind::Argument` for a row of another length, `ErrorKind::Data` for values that are not finite.
     pub fn predict_row(&self, raw: &[f32]) -> Result<f32, Error> {
-        Ok(self.lend()?.predict_row(raw)?)
+        let outputs = self.lend()?.predict_row(raw)?;
+        outputs.first().copied().ok_or(dpp_nystrom_core::Error::Internal.into())
     }
 
     fn lend(&self) -> Result<Lent<'_>, Error> {
         match &self.0 {
-            Parts::Single(model) => model.lend().map(Lent::Single),
-            Parts::Bits16(model) => model.lend().map(Lent::Bits16),
-            Parts::Bits8(model) => model.lend().map(Lent::Bits8),
+            Parts::Single(model) => Ok(Lent::Single(Outputs::new(model.lend()?, alone())?)),
+            Parts::Bits16(model) => Ok(Lent::Bits16(QuantisedOutputs::new(model.lend()?, alone())?)),
+            Parts::Bits8(model) => Ok(Lent::Bits8(QuantisedOutputs::new(model.lend()?, alone())?)),
         }
     }
 
@@ -218,6 +219,11 @@ impl Exported {
             Parts::Bits16(_) | Parts::Bits8(_) => 2 * self.room(),
         }
     }
+}
+
+/// Return the outputs after the first of one that is alone.
+fn alone<W, T: Copy>() -> Further<'static, W, T> {
+    Further { weights: &[], means: &[], scales: &[] }
 }
 
 /// Return the bytes of constant data of c landmarks and d features, with a map of this rank if there is one.

@@ -99,6 +99,14 @@ impl Head {
         }
     }
 
+    /// Return the mean loss of rows with this error.
+    pub(crate) fn mean_loss(self, error: f64) -> f64 {
+        match self {
+            Self::Values => error * error,
+            Self::Classes => error,
+        }
+    }
+
     /// Return the errors of classes and what turns outputs into probabilities, from outputs that were
     /// predicted without the rows or their folds, in standard deviations of the targets, row by row. `None`
     /// for values.
