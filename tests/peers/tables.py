@@ -117,7 +117,6 @@ def one_split(program, frame, words, split):
                 return told | {"refused": next(line for line in run.stderr.splitlines() if line.startswith("error"))}
         fit, found = json.loads(printed[0]), pd.read_csv(f"{folder}/p.csv", dtype=str, keep_default_na=False)
         told["kept"] = fit.get("rows", 0) / len(train)
-        told["said"] = fit.get("test_error") or fit.get("error")
         if len(found) != len(test):
             return told | {"refused": f"{len(found)} predictions of {len(test)} rows"}
         told["fit"] = error(found.iloc[:, 0], test, words)

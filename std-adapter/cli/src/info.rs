@@ -24,7 +24,7 @@ use std::path::PathBuf;
 const STRONGEST: usize = 5;
 
 /// What an importance is.
-pub(crate) const IMPORTANCE: &str = "rise of the error, %";
+const IMPORTANCE: &str = "rise of the error, %";
 
 #[derive(Debug, Args)]
 pub(crate) struct Info {

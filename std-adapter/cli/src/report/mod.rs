@@ -14,13 +14,14 @@ use crate::components::{COMPONENT_ROWS, ComponentPicture, picture, spaced};
 use crate::error::Error;
 use crate::measured::TestReport;
 use crate::output::{notes, plain_line};
+use dpp_nystrom::Nystroem;
 use dpp_nystrom::data::RowSource;
+use dpp_nystrom::model::{Importance, PERMUTATIONS};
 use dpp_nystrom::pipeline::Outcome;
-use dpp_nystrom::{Nystroem, model::PERMUTATIONS};
 use dpp_nystrom_host::atomic_file::write_whole;
 use dpp_nystrom_lab::chart::{Axis, Layer, Picture, Scale, shortened};
 use maud::{Markup, html};
-use page::{figure, number, percent, section, share_table, table};
+use page::{barred, figure, number, percent, section, table};
 use std::path::Path;
 
 /// Points of a picture.
@@ -182,20 +183,18 @@ fn features(subject: &Subject<'_>) -> Result<Markup, Error> {
             let first = &ranked[..ranked.len().min(LISTED)];
             let rest = ranked.len() - first.len();
             let most = first.iter().fold(f64::MIN_POSITIVE, |most, column| most.max(column.rise));
-            let rows: Vec<(Vec<String>, f64)> = first
-                .iter()
-                .map(|column| {
-                    let cells = vec![shown(&column.column), percent(column.rise), percent(column.deviation)];
-                    (cells, column.rise.max(0.0) / most)
-                })
-                .collect();
+            let shares: Vec<f64> = first.iter().map(|column| column.rise.max(0.0) / most).collect();
+            let row = |column: &&Importance| {
+                vec![shown(&column.column), percent(column.rise), percent(column.deviation)]
+            };
+            let rows: Vec<Vec<String>> = first.iter().map(row).collect();
             html! {
                 p {
                     "The rise of the error, over the error, where the values of a column are permuted among " (importances.rows)
                     " rows that no choice has seen: mean and standard deviation of " (PERMUTATIONS) " permutations. Of columns that tell the same, each has a small one."
                     @if rest > 0 { " " (rest) " columns with smaller importances are left out." }
                 }
-                (share_table("Importances of the columns", &["column", "importance", "deviation"], &rows))
+                (barred("Importances of the columns", &["column", "importance", "deviation"], &rows, &shares))
             }
         }
         None => html! { p { "No importance of columns was measured." } },

@@ -37,6 +37,11 @@ pub(super) fn section(id: &str, title: &str, body: &Markup) -> Markup {
 
 /// A table whose first column names its rows. It scrolls in a box of its own.
 pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Markup {
+    barred(caption, header, rows, &[])
+}
+
+/// A table as [`table`] makes it, with a bar in the second column of each row that has a share, from 0 to 1.
+pub(super) fn barred(caption: &str, header: &[&str], rows: &[Vec<String>], shares: &[f64]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(caption) {
             table {
@@ -45,33 +50,12 @@ pub(super) fn table(caption: &str, header: &[&str], rows: &[Vec<String>]) -> Mar
                     thead { tr { @for name in header { th scope="col" { (breakable(name)) } } } }
                 }
                 tbody {
-                    @for row in rows {
+                    @for (place, row) in rows.iter().enumerate() {
                         tr {
                             @for (at, cell) in row.iter().enumerate() {
-                                @if at == 0 { th scope="row" { (breakable(cell)) } } @else { td { (cell) } }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// A table as [`table`] makes it, with a bar in the second column: a share of its width, from 0 to 1.
-pub(super) fn share_table(caption: &str, header: &[&str], rows: &[(Vec<String>, f64)]) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="region" aria-label=(caption) {
-            table {
-                caption { span { (caption) } }
-                thead { tr { @for name in header { th scope="col" { (breakable(name)) } } } }
-                tbody {
-                    @for (cells, share) in rows {
-                        tr {
-                            @for (at, cell) in cells.iter().enumerate() {
-                                @match at {
-                                    0 => th scope="row" { (breakable(cell)) },
-                                    1 => td.bar style=(format!("--share:{share:.3}")) { (cell) },
+                                @match (at, shares.get(place)) {
+                                    (0, _) => th scope="row" { (breakable(cell)) },
+                                    (1, Some(share)) => td.bar style=(format!("--share:{share:.3}")) { (cell) },
                                     _ => td { (cell) },
                                 }
                             }
