@@ -177,8 +177,6 @@ const NAME_LENGTH: usize = 26;
 /// A picture of a page: as wide as a telephone shows without shrinking it.
 const PICTURE_WIDTH: u32 = 340;
 const PICTURE_HEIGHT: u32 = 280;
-const PICTURE_NAMES: u32 = 120;
-const PICTURE_NAME_LENGTH: usize = 15;
 /// Panels side by side.
 const COLUMNS: usize = 3;
 
@@ -205,37 +203,28 @@ pub fn draw(path: &Path, title: &str, panels: &[Panel]) -> Result<(), Error> {
 /// [`Error::Picture`], and [`Error::Library`] if the file cannot be written.
 pub fn draw_bars(path: &Path, title: &str, axis: &str, bars: &[(&str, f64)]) -> Result<(), Error> {
     let size = (PANEL_WIDTH + LEGEND_WIDTH, 90 + BAR_HEIGHT * bars.len() as u32);
-    write_svg(path, size, (title, 16), |root| bars_on(root, (LEGEND_WIDTH, NAME_LENGTH), axis, bars))
+    write_svg(path, size, (title, 16), |root| bars_on(root, axis, bars))
 }
 
-/// [`draw_bars`] for a page, which has the title.
-///
-/// # Errors
-/// [`Error::Picture`].
-pub fn bars_picture(axis: &str, bars: &[(&str, f64)]) -> Result<String, Error> {
-    let size = (PICTURE_WIDTH, 60 + BAR_HEIGHT * bars.len() as u32);
-    svg_of(size, |root| bars_on(root, (PICTURE_NAMES, PICTURE_NAME_LENGTH), axis, bars))
-}
-
-/// Draw bars beside names that are so wide, and of so many characters.
-fn bars_on(root: &Area<'_>, (names, length): (u32, usize), axis: &str, bars: &[(&str, f64)]) -> Outcome {
+/// Draw bars beside their names.
+fn bars_on(root: &Area<'_>, axis: &str, bars: &[(&str, f64)]) -> Outcome {
     let most = bars.iter().fold(0.0_f64, |most, (_, value)| most.max(*value));
     let axis = Axis::new(axis, Scale::Linear);
     let right = if most > 0.0 { 1.04 * most } else { 1.0 };
     let name = |at: &f64| bars.get((bars.len() as f64 - at).floor() as usize).map_or("", |bar| bar.0);
-    let mut chart =
-        ChartBuilder::on(root).margin(10).x_label_area_size(44).y_label_area_size(names).build_cartesian_2d(
-            Divided { range: 0.0..right, ticks: axis.ticks(0.0, right) },
-            Divided {
-                range: 0.0..bars.len() as f64,
-                ticks: (0..bars.len()).map(|at| at as f64 + 0.5).collect(),
-            },
-        )?;
+    let mut chart = ChartBuilder::on(root)
+        .margin(10)
+        .x_label_area_size(44)
+        .y_label_area_size(LEGEND_WIDTH)
+        .build_cartesian_2d(
+        Divided { range: 0.0..right, ticks: axis.ticks(0.0, right) },
+        Divided { range: 0.0..bars.len() as f64, ticks: (0..bars.len()).map(|at| at as f64 + 0.5).collect() },
+    )?;
     chart
         .configure_mesh()
         .x_desc(&axis.title)
         .x_label_formatter(&|&place| axis.label(place))
-        .y_label_formatter(&|at| shortened(name(at), length))
+        .y_label_formatter(&|at| shortened(name(at), NAME_LENGTH))
         // Otherwise so large as the height of the picture has it: few bars would have no readable names.
         .label_style(("sans-serif", 12))
         .axis_desc_style(("sans-serif", 12))
