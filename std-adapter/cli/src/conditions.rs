@@ -12,8 +12,9 @@ use std::path::Path;
 #[derive(Debug, Args)]
 pub(crate) struct ConditionArguments {
     /// The column with the quality of rows, numbers from 0, which is no feature: rows are preferred by its
-    /// square, L = diag(q) K diag(q); one of quality 0 is not selected
-    #[arg(long, value_name = "COLUMN")]
+    /// square, L = diag(q) K diag(q); one of quality 0 is not selected. Or a file with a number for each row
+    /// of DATA, in the column quality or its first: for row stores and kernel matrices too
+    #[arg(long, value_name = "COLUMN|FILE.csv")]
     quality: Option<String>,
     /// Rows to include, which count as landmarks: numbers from 0 such as 3,17,40-50, or a CSV file with them
     /// in the column row or its first
@@ -33,6 +34,11 @@ impl ConditionArguments {
     ) -> Result<Box<dyn RowSource>, Error> {
         self.list(options)?;
         match &self.quality {
+            Some(file) if Path::new(file).is_file() => {
+                let (opened, rows) = source::open_counted(source)?;
+                options.quality = Some(source::qualities(Path::new(file), rows)?);
+                Ok(opened)
+            }
             Some(column) => {
                 let (rows, quality) = source::with_quality(source, column)?;
                 options.quality = Some(quality);
@@ -42,16 +48,19 @@ impl ConditionArguments {
         }
     }
 
+    /// Add to the options what is asked for of this many rows, which have no columns.
+    pub(crate) fn of_matrix(&self, rows: usize, options: &mut SelectorOptions) -> Result<(), Error> {
+        if let Some(file) = &self.quality {
+            options.quality = Some(source::qualities(Path::new(file), rows)?);
+        }
+        self.list(options)
+    }
+
     /// Add the rows to include and to exclude to the options.
-    pub(crate) fn list(&self, options: &mut SelectorOptions) -> Result<(), Error> {
+    fn list(&self, options: &mut SelectorOptions) -> Result<(), Error> {
         options.include = self.include.as_deref().map_or(Ok(Vec::new()), rows)?;
         options.exclude = self.exclude.as_deref().map_or(Ok(Vec::new()), rows)?;
         Ok(())
-    }
-
-    /// Refuse a quality, which a kernel matrix has no column for.
-    pub(crate) fn refuse_quality(&self) -> Result<(), Error> {
-        if self.quality.is_some() { Err(Error::OfRows("--quality")) } else { Ok(()) }
     }
 }
 

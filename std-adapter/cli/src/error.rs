@@ -128,6 +128,9 @@ pub(crate) enum Error {
     /// A quality that is no number.
     #[error("row {row} (from 0), column {column:?}: expected a quality, a number from 0, found {found:?}")]
     Quality { row: usize, column: String, found: String },
+    /// A file of qualities for other rows.
+    #[error("{}: {found} qualities for {rows} rows of the data; give each row one", path.display())]
+    Qualities { path: PathBuf, found: usize, rows: usize },
     /// What is wrong with a kernel matrix.
     #[error("{}: {problem}", path.display())]
     KernelMatrix { path: PathBuf, problem: String },

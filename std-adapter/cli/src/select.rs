@@ -17,8 +17,10 @@ use dpp_nystrom::core::Matrix;
 use dpp_nystrom::landmarks::{Objective, RefinementOutcome, Selector, select};
 use dpp_nystrom::pipeline::{self, Landmarks, Params, Selected, with_usual};
 use dpp_nystrom::{
-    Dataset, Error as LibraryError, Nystroem, Ridge, approximation::Gram, approximation::LandmarkSet,
-    landmarks::methods::Method,
+    Dataset, Error as LibraryError, Nystroem, Ridge,
+    approximation::Gram,
+    approximation::LandmarkSet,
+    landmarks::methods::{Method, SelectorOptions},
 };
 use dpp_nystrom_host::atomic_file::check_writable;
 use dpp_nystrom_lab::chart::{Axis, Layer, Picture, Scale, draw_pictures};
@@ -155,9 +157,7 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
     arguments.method_options.unused(&[arguments.method]).iter().for_each(|warning| note(warning));
     let mut options = arguments.method_options.options(&[]);
     if arguments.kernel.is_precomputed() {
-        arguments.conditions.refuse_quality()?;
-        arguments.conditions.list(&mut options)?;
-        return of_matrix(arguments, &*arguments.method.selector(&options));
+        return of_matrix(arguments, options);
     }
     let (ridge, seed) = (Ridge::CrossValidated, arguments.source.seed);
     let source = arguments.conditions.open(&arguments.source, &mut options)?;
@@ -263,9 +263,11 @@ fn draw_chart(path: &Path, method: &str, selected: &Selected<'_>, gains: &[f64])
 }
 
 /// Select among the rows of a kernel matrix.
-fn of_matrix(arguments: &Select, selector: &dyn Selector) -> Result<(), Error> {
+fn of_matrix(arguments: &Select, mut options: SelectorOptions) -> Result<(), Error> {
     let Select { source, tolerance, kernel, out, json, .. } = arguments;
     let (matrix, rows) = precomputed::matrix(source, kernel)?;
+    arguments.conditions.of_matrix(rows, &mut options)?;
+    let selector = &*arguments.method.selector(&options);
     if tolerance.is_given() {
         return Err(Error::OfRows("--tolerance"));
     }

@@ -54,6 +54,30 @@ pub(crate) fn open(source: &Source) -> Result<Box<dyn RowSource>, Error> {
     Ok(Box::new(prepared(source, source.rows)?))
 }
 
+/// Open the rows to work on, with the number of rows of the file, those left out among them.
+pub(crate) fn open_counted(source: &Source) -> Result<(Box<dyn RowSource>, usize), Error> {
+    if Store::is_store(&source.data) {
+        return Ok((open(source)?, open_store(source)?.len()));
+    }
+    let reading = read_table(source)?;
+    let rows = reading.table.rows() + reading.remarks.dropped.len();
+    Ok((Box::new(prepared_of(source, reading, source.rows)?), rows))
+}
+
+/// Read the quality of each of `rows` rows from a file of its own: its column `quality`, or its first.
+pub(crate) fn qualities(path: &Path, rows: usize) -> Result<Vec<f64>, Error> {
+    let Numbers { table, column, name } = numbers(path, "quality")?;
+    if table.rows() != rows {
+        return Err(Error::Qualities { path: path.to_owned(), found: table.rows(), rows });
+    }
+    let values: Vec<f64> = (0..rows).map(|row| table.row(row)[column]).collect();
+    if let Some(row) = values.iter().position(|value| *value < 0.0) {
+        return Err(Error::Quality { row, column: name, found: values[row].to_string() });
+    }
+    note(&format!("rows are preferred by the quality in {}, column {name:?}", path.display()));
+    Ok(values)
+}
+
 /// Read the rows to work on into memory, with the quality of each row of the file: 0 of those left out.
 pub(crate) fn with_quality(source: &Source, column: &str) -> Result<(Prepared, Vec<f64>), Error> {
     if Store::is_store(&source.data) {
@@ -275,16 +299,30 @@ impl PlanReport {
     }
 }
 
-/// The row numbers in a file that a user chose: its column `row`, or its first.
-pub(crate) fn given(path: &Path) -> Result<Vec<usize>, Error> {
+/// A column of numbers in a file.
+struct Numbers {
+    table: Table,
+    column: usize,
+    name: String,
+}
+
+/// Read the column of this name, or the first.
+fn numbers(path: &Path, name: &str) -> Result<Numbers, Error> {
     let options = Options { target: Target::None, ..Options::default() };
     let Reading { table, mut recipe, .. } = options.read(path)?;
     if recipe.columns.iter().any(|column| column.levels.is_some()) {
-        // Words are no row numbers: say where they are.
+        // Words are no numbers: say where they are.
         recipe.columns.iter_mut().for_each(|column| column.levels = None);
         options.read_for(&recipe, path)?;
     }
-    let column = table.feature_names.iter().position(|name| name == "row").unwrap_or(0);
+    let column = table.feature_names.iter().position(|found| found == name).unwrap_or(0);
+    let name = table.feature_names[column].clone();
+    Ok(Numbers { table, column, name })
+}
+
+/// The row numbers in a file that a user chose: its column `row`, or its first.
+pub(crate) fn given(path: &Path) -> Result<Vec<usize>, Error> {
+    let Numbers { table, column, .. } = numbers(path, "row")?;
     let (mut rows, mut seen) = (Vec::with_capacity(table.rows()), HashSet::new());
     for entry in 0..table.rows() {
         let value = table.row(entry)[column];

@@ -359,6 +359,35 @@ fn qualities_stay_with_their_rows() {
 }
 
 #[test]
+fn qualities_in_a_file_are_those_of_the_column() {
+    let folder = pool();
+    let text = folder.text("pool.csv");
+    let fields = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let column: String = text.lines().map(|line| fields(line)[3].clone() + "\n").collect();
+    folder.write("q.csv", format!("quality,note\n{}", column[2..].replace('\n', ",1\n")));
+    let of_column = order(&folder, "pool.csv", "--landmarks 9 --quality q");
+    assert_eq!(order(&folder, "pool.csv", "--landmarks 9 --ignore q --quality q.csv"), of_column);
+    folder.run("convert pool.csv --ids id --ignore q --target y --out pool.rows").good();
+    let of_store = |options: &str| {
+        let run = folder.run(&format!("select pool.rows --json --landmarks 9 {options}"));
+        row_numbers(&run.good().json(), "order")
+    };
+    assert_eq!(of_store("--quality q.csv"), of_column);
+    assert_ne!(of_store(""), of_column);
+    assert!(of_store("--quality q.csv --rows 60").iter().all(|row| row % 3 != 1));
+    folder.write("k.csv", "1,0,0\n0,1,0\n0,0,1\n");
+    folder.write("k.q.csv", "q\n1\n0\n3\n");
+    let run = folder
+        .run("select k.csv --kernel precomputed --method greedy --landmarks 2 --quality k.q.csv --json");
+    assert_eq!(row_numbers(&run.good().json(), "order"), [2, 0]);
+    folder
+        .run("select pool.csv --ids id --ignore q --quality k.q.csv")
+        .refused(&["3 qualities for 120 rows"]);
+    folder.write("bad.csv", column.replacen("2.5", "-2", 1));
+    folder.run("select pool.csv --ids id --ignore q --quality bad.csv").refused(&["row 2 (from 0)", "-2"]);
+}
+
+#[test]
 fn conditions_that_cannot_be_met_are_refused() {
     let folder = pool();
     for (options, problem) in [
