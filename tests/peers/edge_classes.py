@@ -2,14 +2,15 @@
 
 As `edge.py`, whose compiler, options and bytes these are: a decision tree, a forest and a network by emlearn, a forest and support vectors by
 micromlgen, boosted trees and a line by m2cgen. Each rival is tried in several sizes, and chosen for each number of bytes by its wrong classes on a
-fifth of the training rows; it is then trained on all of them. Sets are those of scikit-learn, and two that it makes. Each cell is a line of the
-file of results, and a run that was stopped goes on from it.
+fifth of the training rows; it is then trained on all of them. Sets are those of scikit-learn, two that it makes, and four of other packages.
+Each cell is a line of the file of results, and a run that was stopped goes on from it.
 
-    python tests/peers/edge_classes.py [--splits 3] [--bytes 1024 2048 4096] [--out target/edge-classes.jsonl]
+    python tests/peers/edge_classes.py [--sets iris] [--splits 3] [--bytes 1024 2048 4096] [--out tests/peers/edge_classes.jsonl]
 """
 
 import argparse
 import copy
+import importlib.util
 import itertools
 import json
 import os
@@ -23,6 +24,7 @@ import lightgbm
 import m2cgen
 import micromlgen
 import numpy as np
+import pandas
 from edge import HOSTED, OPTIONS, numbers, program
 from fit import ROOT
 from sklearn import datasets
@@ -43,6 +45,13 @@ def made(flip, seed):
     )
 
 
+def packaged(package, file, target, drop=(), **how):
+    """The complete rows of a table that a package brings, in numbers."""
+    path = Path(importlib.util.find_spec(package).submodule_search_locations[0]) / file
+    frame = pandas.read_csv(path, **how).drop(columns=list(drop)).dropna()
+    return frame.drop(columns=target).to_numpy(float), pandas.factorize(frame[target], sort=True)[0]
+
+
 SETS = {
     "iris": lambda: datasets.load_iris(return_X_y=True),
     "wine": lambda: datasets.load_wine(return_X_y=True),
@@ -50,6 +59,10 @@ SETS = {
     "digits": lambda: datasets.load_digits(return_X_y=True),
     "made": lambda: made(0.02, 1),
     "moons": lambda: datasets.make_moons(ROWS, noise=0.3, random_state=1),
+    "penguins": lambda: packaged("palmerpenguins", "data/penguins.csv", "species", ("island", "sex", "year")),
+    "segment": lambda: packaged("river", "datasets/segment.csv.zip", "category"),
+    "phishing": lambda: packaged("river", "datasets/phishing.csv.gz", "is_phishing"),
+    "anes96": lambda: packaged("statsmodels", "datasets/anes96/anes96.csv", "PID", ("vote",), sep="\t", quotechar="'"),
 }
 
 
@@ -132,6 +145,9 @@ def rival_cells(folder, family, train, test, budgets, empty):
     learned, held, of_learned, of_held = train_test_split(rows, classes, test_size=0.2, stratify=classes, random_state=0)
 
     def size_of(model):
+        # A compiler takes minutes for code whose numbers alone do not fit.
+        if isinstance(model, SVC) and (least := 4 * model.support_vectors_.size) > max(budgets):
+            return least
         before, call, plus = source(copy.deepcopy(model), folder, "rival", mean, scale)
         return bytes_of(folder, program(rows.shape[1], (before, call)), plus) - empty[plus]
 
@@ -196,7 +212,7 @@ OWN = "fit --flash"
 def measure(arguments):
     done = [json.loads(line) for line in arguments.out.read_text().splitlines()] if arguments.out.exists() else []
     known = {(line["data"], line["split"], line["family"]) for line in done}
-    for split, data, family in itertools.product(range(arguments.splits), SETS, [OWN, *rivals()]):
+    for split, data, family in itertools.product(range(arguments.splits), arguments.sets, [OWN, *rivals()]):
         if (data, split, family) in known:
             continue
         rows, classes = SETS[data]()
@@ -224,24 +240,32 @@ def report(path):
     for line in lines:
         for cell in line["cells"]:
             cells.setdefault((line["data"], cell["bytes"], line["family"]), []).append(100 * cell["wrong"])
-    splits = 1 + max(line["split"] for line in lines)
+    splits = {data: len({line["split"] for line in lines if line["data"] == data}) for data in SETS}
     print(f"\n| data | bytes | {' | '.join(families)} |\n" + "| --- " * (len(families) + 2) + "|")
+    wins = {(budget, family): [0, 0] for budget in sorted({key[1] for key in cells}) for family in families[1:]}
     for data, budget in sorted({key[:2] for key in cells}, key=lambda key: (list(SETS).index(key[0]), key[1])):
         found = [cells.get((data, budget, family), []) for family in families]
-        means = [np.mean(values) if len(values) == splits else None for values in found]
-        least = min(mean for mean in means if mean is not None)
+        means = [np.mean(values) if len(values) == splits[data] else None for values in found]
+        least = min((mean for mean in means if mean is not None), default=None)
         shown = []
         for mean, values in zip(means, found):
-            error = np.std(values, ddof=1) / np.sqrt(splits) if mean is not None and splits > 1 else 0
+            error = np.std(values, ddof=1) / np.sqrt(len(values)) if mean is not None and len(values) > 1 else 0
             text = "" if mean is None else f"{mean:.1f} ± {error:.1f}"
             shown.append(f"**{text}**" if mean is not None and mean <= least + 1e-9 else text)
         print(f"| {data} | {budget:,} | {' | '.join(shown)} |")
+        for family, mean in zip(families[1:], means[1:]):
+            # Without a model that fits there is nothing to compare.
+            if None not in (means[0], mean) and abs(mean - means[0]) > 1e-9:
+                wins[budget, family][int(mean < means[0])] += 1
+    for budget in sorted({key[0] for key in wins}):
+        print(f"| better, worse | {budget:,} | | {' | '.join('{}, {}'.format(*wins[budget, family]) for family in families[1:])} |")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", type=Path, default=ROOT / "target/release/dpp-nystrom")
-    parser.add_argument("--out", type=Path, default=ROOT / "target/edge-classes.jsonl")
+    parser.add_argument("--out", type=Path, default=ROOT / "tests/peers/edge_classes.jsonl")
+    parser.add_argument("--sets", nargs="*", default=list(SETS))
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--bytes", type=int, nargs="*", default=[1_024, 2_048, 4_096])
     arguments = parser.parse_args()
