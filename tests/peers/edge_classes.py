@@ -10,7 +10,6 @@ Each cell is a line of the file of results, and a run that was stopped goes on f
 
 import argparse
 import copy
-import importlib.util
 import itertools
 import json
 import os
@@ -24,9 +23,9 @@ import lightgbm
 import m2cgen
 import micromlgen
 import numpy as np
-import pandas
 from edge import HOSTED, OPTIONS, numbers, program
-from fit import ROOT
+from fit import ROOT, complete
+from rivals import packaged, statsmodels
 from sklearn import datasets
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -45,13 +44,6 @@ def made(flip, seed):
     )
 
 
-def packaged(package, file, target, drop=(), **how):
-    """The complete rows of a table that a package brings, in numbers."""
-    path = Path(importlib.util.find_spec(package).submodule_search_locations[0]) / file
-    frame = pandas.read_csv(path, **how).drop(columns=list(drop)).dropna()
-    return frame.drop(columns=target).to_numpy(float), pandas.factorize(frame[target], sort=True)[0]
-
-
 SETS = {
     "iris": lambda: datasets.load_iris(return_X_y=True),
     "wine": lambda: datasets.load_wine(return_X_y=True),
@@ -59,10 +51,10 @@ SETS = {
     "digits": lambda: datasets.load_digits(return_X_y=True),
     "made": lambda: made(0.02, 1),
     "moons": lambda: datasets.make_moons(ROWS, noise=0.3, random_state=1),
-    "penguins": lambda: packaged("palmerpenguins", "data/penguins.csv", "species", ("island", "sex", "year")),
-    "segment": lambda: packaged("river", "datasets/segment.csv.zip", "category"),
-    "phishing": lambda: packaged("river", "datasets/phishing.csv.gz", "is_phishing"),
-    "anes96": lambda: packaged("statsmodels", "datasets/anes96/anes96.csv", "PID", ("vote",), sep="\t", quotechar="'"),
+    "penguins": lambda: complete(packaged("palmerpenguins", "data/penguins.csv"), "species", ("island", "sex", "year")),
+    "segment": lambda: complete(packaged("river", "datasets/segment.csv.zip"), "category"),
+    "phishing": lambda: complete(packaged("river", "datasets/phishing.csv.gz"), "is_phishing"),
+    "anes96": lambda: complete(statsmodels("anes96", sep="\t"), "PID", ("vote",)),
 }
 
 
