@@ -7,7 +7,7 @@ Settings were written before the first run and are those of the core's README: s
 
 Each cell is a line of the file of results, and a run that was stopped goes on from it. `--page` prints the tables alone.
 
-    python tests/peers/device.py [--sets abalone] [--seeds 3] [--splits 5] [--out tests/peers/device.jsonl] [--page]
+    python tests/peers/device.py [--sets abalone] [--seeds 5] [--splits 10] [--out tests/peers/device.jsonl] [--page]
 """
 
 import argparse
@@ -382,8 +382,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".jsonl"))
     parser.add_argument("--sets", nargs="*", default=[*STREAMS, *ANOMALIES])
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--page", action="store_true")
     arguments = parser.parse_args()
     if not arguments.page:
