@@ -3,7 +3,7 @@
 Streams are predicted row by row, each row before it is learned. Beside the learner are recursive least squares of a line, the five nearest of the
 last rows, and streaming boosted trees (irithyll-core), all of them in one program, `device.rs`, that is built outside the workspace. Anomalies are
 ranked by the detector, and by an isolation forest, distances to the centres of k-means and Gaussians, whose parameters take as many bytes.
-Settings were written before the first run and are those of the core's README: see `device.rs` and the page that shows the tables.
+Settings were fixed before any result of what they set was seen, and are those of the core's README: see `device.rs` and the page that shows the tables.
 
 Each cell is a line of the file of results, and a run that was stopped goes on from it. `--page` prints the tables alone.
 
