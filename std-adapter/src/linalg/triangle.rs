@@ -18,10 +18,15 @@ use faer::{Conj, Mat, MatRef, Par, Spec};
 /// Replace a positive definite matrix by its lower triangular factor: `c³/6` multiply-adds on one thread.
 /// `None` if it is not positive definite; the matrix then holds anything.
 pub(crate) fn factor(matrix: &mut Mat<f64>) -> Option<()> {
+    factor_on(matrix, Par::Seq)
+}
+
+/// [`factor`] on these threads.
+pub(crate) fn factor_on(matrix: &mut Mat<f64>, parallel: Par) -> Option<()> {
     let order = matrix.nrows();
-    let mut buffer = MemBuffer::new(cholesky_in_place_scratch::<f64>(order, Par::Seq, Spec::default()));
+    let mut buffer = MemBuffer::new(cholesky_in_place_scratch::<f64>(order, parallel, Spec::default()));
     let stack = MemStack::new(&mut buffer);
-    cholesky_in_place(matrix.as_mut(), Default::default(), Par::Seq, stack, Spec::default()).ok()?;
+    cholesky_in_place(matrix.as_mut(), Default::default(), parallel, stack, Spec::default()).ok()?;
     (1..order).for_each(|j| matrix.as_mut().col_mut(j).subrows_mut(0, j).fill(0.0));
     Some(())
 }

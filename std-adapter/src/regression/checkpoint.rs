@@ -203,6 +203,11 @@ impl<'s> Rounds<'s> {
         Self { source: Some(source), checkpoint: checkpoint.map(kept) }
     }
 
+    /// Whether there is a checkpoint.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.checkpoint.is_some()
+    }
+
     /// Restore the state of an earlier run and return the number of completed rounds, after which `seen` rows
     /// must be accumulated.
     pub(crate) fn resume(

@@ -1,6 +1,7 @@
 //! The pass over the rows, weights from their sums, and how far predictions can be relied on.
 
 pub(crate) mod calibration;
+pub(crate) mod iterative;
 pub(crate) mod logistic;
 pub(crate) mod parts;
 pub(crate) mod regress;

@@ -11,8 +11,9 @@ use crate::observer::Observer;
 use crate::regression::{
     checkpoint::Rounds, choose::choice::Chosen, choose::choice::choose, choose::scan::least,
     choose::second_pass::leave_one_out, head::Head, ridge::Candidates, rows::input::Input,
-    rows::triangle::Triangle, solve::calibration::measure, solve::logistic::logistic, solve::parts::Asked,
-    solve::parts::Parts, solve::solution::Quality, solve::solution::Regression, solve::solution::WithoutFold,
+    rows::triangle::Triangle, solve::calibration::measure, solve::iterative::few, solve::iterative::iterate,
+    solve::iterative::pays, solve::logistic::logistic, solve::parts::Asked, solve::parts::Parts,
+    solve::solution::Quality, solve::solution::Regression, solve::solution::WithoutFold,
     solve::solution::conclude_at, solve::solution::without_part,
 };
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Landmarks, Nystrom, Points, RidgeRegression};
@@ -50,6 +51,10 @@ pub(crate) fn regress<T: Lane + RealField>(
     observer: &dyn Observer,
 ) -> Result<Regression<T>, Error> {
     check(&input, ridges)?;
+    if pays(input.landmarks.len() / input.dim, input.targets.rows(), ridges, asked.head, rounds) {
+        let begin = ridge_of_few(input, ridges, asked, observer)?;
+        return iterate(input, ridges, begin, asked, observer);
+    }
     let ground = Points::new(input.landmarks, input.dim, input.kernel).map_err(Error::landmarks)?;
     let mut memory = Heap::new(ground.len())?;
     let landmarks = independent_points(&ground, &mut memory)?;
@@ -69,6 +74,22 @@ pub(crate) fn regress<T: Lane + RealField>(
             logistic(input, landmarks, gram.as_ref(), ridges, asked, observer)
         }
     }
+}
+
+/// Return the ridge of a few of the landmarks, chosen without the folds that are left out.
+fn ridge_of_few<T: Lane + RealField>(
+    input: Input<'_, T>,
+    ridges: &Candidates,
+    asked: Asked<'_>,
+    observer: &dyn Observer,
+) -> Result<f64, Error> {
+    if let Candidates::One(ridge) = ridges {
+        return Ok(*ridge);
+    }
+    let (landmarks, asked) = (few(&input), Asked { measured: false, ..asked });
+    let input = Input { landmarks: &landmarks, ..input };
+    let fitted = regress(input, ridges, asked, &mut Rounds::default(), observer)?;
+    Ok(fitted.without.first().map_or(fitted.quality.ridge, |without| without.ridge))
 }
 
 /// Check that rows and targets agree, and that the ridge can be chosen.
