@@ -2,13 +2,10 @@
 
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
-use crate::class_report::ClassReport;
 use crate::error::Error;
-use crate::fit_report::{FlashReport, KernelReport, MetricReport, NumberReport, Report};
-use crate::measured::TestReport;
-use crate::output::{keep_apart, keep_inputs, note, print_report, short};
-use crate::report;
-use crate::source::{self, PlanReport};
+use crate::fit_report::{FlashReport, Report};
+use crate::output::{keep_apart, keep_inputs, note, notes, plain_line, print_report, short};
+use crate::source;
 use crate::taken::TakenReport;
 use crate::tolerance::ToleranceArguments;
 use crate::weak::{Dropped, drop_weak, least};
@@ -19,7 +16,8 @@ use dpp_nystrom::pipeline::{self, FlashParams, Landmarks, Outcome, Params, with_
 use dpp_nystrom::selectors::{Exchanged, Given};
 use dpp_nystrom::{Ridge, regression::Checkpoint};
 use dpp_nystrom::{landmarks::Selector, landmarks::methods::Method};
-use dpp_nystrom_host::atomic_file::check_writable;
+use dpp_nystrom_host::atomic_file::{check_writable, write_whole};
+use dpp_nystrom_lab::report::{Origin, Subject, Summary};
 use dpp_nystrom_lab::selectors;
 use dpp_nystrom_options::{MethodArguments, methods};
 use std::path::{Path, PathBuf};
@@ -184,9 +182,16 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     }
     let report = report_of(arguments, &outcome, selector.name(), flash, dropped)?;
     if let Some(path) = &arguments.report {
-        let (data, classes) = (&arguments.source.data, report.classes.as_ref());
-        let (choices, source) = (report.choices(data, &model), &*source);
-        report::write(path, &report::Subject { data, source, outcome: &outcome, choices, classes })?;
+        let data = &arguments.source.data;
+        let name = data.file_name().unwrap_or(data.as_os_str()).to_string_lossy();
+        let origin = Origin {
+            rows: Some(&name),
+            choices: &report.choices(data, &model),
+            again: ("command", &command()),
+            notes: &notes(),
+        };
+        let page = Subject::of(&outcome, &*source)?.page(&outcome.fitted.model, &origin)?;
+        write_whole(path, |file| file.write_all(page.as_bytes()))?;
     }
     print_report(arguments.json, &report, Report::text)
 }
@@ -267,44 +272,20 @@ fn report_of<'a>(
     flash: Option<FlashReport>,
     dropped: Option<Dropped>,
 ) -> Result<Report<'a>, Error> {
-    let (selected, fitted) = (&outcome.selected, &outcome.fitted);
     let free = arguments.free_landmarks || flash.as_ref().is_some_and(FlashReport::is_free);
-    let classes = fitted.model.classifier.is_some();
+    let method = match &flash {
+        Some(flash) if flash.is_line() => "line",
+        _ if free => "free",
+        _ => selector,
+    };
     Ok(Report {
         model: &arguments.model,
         report: arguments.report.as_deref(),
-        method: match &flash {
-            Some(flash) if flash.is_line() => "line",
-            _ if free => "free",
-            _ => selector,
-        },
-        plan: selected.selection.plan.clone().map(PlanReport::from),
-        curve: arguments.tolerance.curve(selected, selector)?,
-        landmarks: &fitted.model.landmark_rows,
-        count: fitted.model.landmarks(),
-        sigma: selected.kernel.sigma,
-        bandwidth: selected.kernel.bandwidth(),
-        metric: selected.metric.as_ref().map(|learned| MetricReport::of(learned, classes)),
-        kernel: selected.metric.as_ref().and_then(|learned| KernelReport::of(learned, classes)),
-        number: selected.number.as_ref().map(|number| NumberReport::of(number, classes)),
+        summary: Summary::of(outcome, method, arguments.ridge == Ridge::LeaveOneOut),
+        curve: arguments.tolerance.curve(&outcome.selected, selector)?,
         dropped,
         flash,
-        ridge: fitted.model.ridge,
-        rows: fitted.model.trained_rows,
-        weight: fitted.model.weight(),
-        dim: fitted.model.feature_names.len(),
-        taken: TakenReport::of(&fitted.model.recipe()),
-        test: TestReport::of(&fitted.model),
-        not_tested: outcome.untested,
-        importances: fitted.model.importances.as_ref().map(|measured| &measured.columns[..]),
-        train_nrmse: fitted.model.train_nrmse,
-        cv_nrmse: fitted.validation_nrmse,
-        classes: ClassReport::of(&fitted.model, fitted.class_errors.as_ref()),
-        leaves_one_out: arguments.ridge == Ridge::LeaveOneOut,
-        dependent: fitted.dependent,
-        metric_seconds: (selected.metric_seconds > 0.0).then_some(selected.metric_seconds),
-        select_seconds: selected.selection.seconds,
-        fit_seconds: outcome.fit_seconds,
+        taken: TakenReport::of(&outcome.fitted.model.recipe()),
         seed: arguments.source.seed,
     })
 }
@@ -331,4 +312,27 @@ fn tell_few_values(source: &dyn RowSource) {
             seen.len()
         ));
     }
+}
+
+/// Return the command that runs, as a shell reads it.
+fn command() -> String {
+    let arguments = std::env::args_os().skip(1).map(|argument| quoted(&argument.to_string_lossy()));
+    std::iter::once("dpp-nystrom".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// Quote an argument for a shell. What a page or a terminal would obey is escaped as bash reads it.
+fn quoted(argument: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,=@%+".contains(c);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        return argument.to_owned();
+    }
+    if plain_line(argument) == argument {
+        return format!("'{}'", argument.replace('\'', "'\\''"));
+    }
+    let escaped = |c: char| match c {
+        '\'' | '\\' => format!("\\{c}"),
+        c if plain_line(&c.to_string()) != c.to_string() => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("$'{}'", argument.chars().map(escaped).collect::<String>())
 }

@@ -2,9 +2,8 @@
 
 use crate::error::Error;
 use crate::export::name_of_numbers;
-use crate::measured::{TestReport, ranked};
 use crate::output::{aligned, keep_inputs, listed, plain_line, print_report, row, short, short_or_dash};
-use crate::taken::{self, TakenReport};
+use crate::taken::{TakenReport, UNDO};
 use clap::Args;
 use dpp_nystrom::data::table::Missing;
 use dpp_nystrom::kernel::KernelKind;
@@ -17,6 +16,7 @@ use dpp_nystrom::{
 };
 use dpp_nystrom_host::atomic_file::check_writable;
 use dpp_nystrom_lab::chart::draw_bars;
+use dpp_nystrom_lab::report::{TestReport, groups, ranked};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -155,7 +155,7 @@ fn report(model: &Model) -> Report<'_> {
         missing: Some(model.recipe().missing).filter(|missing| *missing != Missing::Error),
         missing_values: model.recipe().missing_values,
         taken: TakenReport::of(&model.recipe()),
-        taken_groups: taken::groups(&model.recipe()),
+        taken_groups: groups(&model.recipe(), &UNDO),
         train_nrmse: model.train_nrmse,
         export_numbers: model.quantise.map(|bits| name_of_numbers(Some(bits))),
         predict_bytes: bytes.predict,

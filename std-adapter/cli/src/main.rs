@@ -2,10 +2,8 @@
 
 mod arguments;
 mod bar;
-mod class_report;
 mod columns;
 mod compiled;
-mod components;
 mod conditions;
 mod convert;
 mod demo;
@@ -19,14 +17,11 @@ mod fit_report;
 mod fleet;
 mod fleet_files;
 mod headings;
-mod held_out;
 mod info;
-mod measured;
 mod output;
 mod package;
 mod precomputed;
 mod predict;
-mod report;
 mod select;
 mod source;
 mod taken;

@@ -2,7 +2,6 @@
 
 use crate::arguments::readable;
 use crate::bar::Bar;
-use crate::class_report::ClassReport;
 use crate::columns::{MatchArguments, tell};
 use crate::error::Error;
 use crate::output::{
@@ -20,6 +19,7 @@ use dpp_nystrom::{
     regression::ClassTally,
 };
 use dpp_nystrom_host::atomic_file::check_writable;
+use dpp_nystrom_lab::report::ClassReport;
 use dpp_nystrom_options::{Choice, one_of};
 use std::path::{Path, PathBuf};
 

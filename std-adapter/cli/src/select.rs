@@ -2,7 +2,6 @@
 
 use crate::arguments::{KernelArguments, Source};
 use crate::bar::Bar;
-use crate::components::picture;
 use crate::conditions::ConditionArguments;
 use crate::error::Error;
 use crate::output::{
@@ -10,7 +9,7 @@ use crate::output::{
     write_csv,
 };
 use crate::precomputed;
-use crate::source::{self, PlanReport};
+use crate::source;
 use crate::tolerance::{Curve, ToleranceArguments};
 use clap::Args;
 use dpp_nystrom::core::Matrix;
@@ -24,6 +23,8 @@ use dpp_nystrom::{
 };
 use dpp_nystrom_host::atomic_file::check_writable;
 use dpp_nystrom_lab::chart::{Axis, Layer, Picture, Scale, draw_pictures};
+use dpp_nystrom_lab::components::{picture, sampled};
+use dpp_nystrom_lab::report::PlanReport;
 use dpp_nystrom_lab::selectors;
 use dpp_nystrom_options::{MethodArguments, methods};
 use serde::Serialize;
@@ -248,7 +249,7 @@ fn draw_chart(path: &Path, method: &str, selected: &Selected<'_>, gains: &[f64])
     let landmarks = selected.selection.landmarks.features(rows)?;
     let count = selected.selection.landmarks.count(rows.width());
     let map = Nystroem::of_landmarks(rows.columns(), landmarks.clone(), selected.kernel)?;
-    let components = picture(&map, rows, &landmarks)?.picture;
+    let components = picture(&map, &sampled(rows)?, &landmarks)?.picture;
     let mut pictures = vec![("rows (dots) and landmarks (triangles)", components)];
     if !gains.is_empty() {
         let curve: Vec<(f64, f64)> =

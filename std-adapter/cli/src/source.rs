@@ -4,17 +4,16 @@ use crate::arguments::{KernelArguments, Source};
 use crate::columns::{self, tell_words};
 use crate::error::Error;
 use crate::output::note;
-use crate::taken;
+use crate::taken::UNDO;
 use dpp_nystrom::data::table::{Options, Reading, Table, Target};
 use dpp_nystrom::kernel::{KernelParams, KernelSpec};
-use dpp_nystrom::landmarks::{PlannedSelection, Refinement};
 use dpp_nystrom::regression::{ChosenBandwidth, choose_bandwidth};
 use dpp_nystrom::{
     Scale,
     data::{Prepared, RowSource},
 };
 use dpp_nystrom::{data::store::Store, observer::Observer, pipeline::Selected, pipeline::with_usual};
-use serde::Serialize;
+use dpp_nystrom_lab::report::{PlanReport, groups};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
@@ -194,7 +193,7 @@ fn read_by(source: &Source, options: &Options) -> Result<Reading, Error> {
     tell_target(&source.table.columns.target, reading.table.target_name.as_deref());
     tell_words(&reading.recipe, reading.table.rows());
     columns::tell(&reading.remarks, &reading.recipe);
-    taken::groups(&reading.recipe).iter().for_each(|group| note(&group.join(": ")));
+    groups(&reading.recipe, &UNDO).iter().for_each(|group| note(&group.join(": ")));
     if let Some(column) = &reading.recipe.weight {
         note(&format!("rows are weighted by column {column:?}: errors are means over these weights"));
     }
@@ -266,37 +265,6 @@ pub(crate) fn tell_fewer(selected: &Selected<'_>, asked: Option<usize>) -> Resul
         note(&format!("{count} landmarks{of}: {more}"));
     }
     Ok(())
-}
-
-/// What a method that chooses among others chose.
-#[derive(Debug, Serialize)]
-pub(crate) struct PlanReport {
-    method_chosen: &'static str,
-    /// Options of the command line; with the method they select the same rows.
-    options_chosen: String,
-    reason: String,
-}
-
-impl From<PlannedSelection> for PlanReport {
-    fn from(plan: PlannedSelection) -> Self {
-        let PlannedSelection { method, pivot_rows, refinement, reason, .. } = plan;
-        let mut options: Vec<String> =
-            pivot_rows.map(|rows| format!("--pivot-rows {rows}")).into_iter().collect();
-        if let Some(Refinement { sweeps, sample, rows, .. }) = refinement {
-            options.push(format!("--refine {sweeps}"));
-            options.extend(sample.map(|sample| format!("--refine-sample {sample}")));
-            if rows != Refinement::default().rows {
-                options.push(format!("--refine-rows {rows}"));
-            }
-        }
-        Self { method_chosen: method, options_chosen: options.join(" "), reason }
-    }
-}
-
-impl PlanReport {
-    pub(crate) fn words(&self) -> String {
-        format!("--method {} {}", self.method_chosen, self.options_chosen).trim_end().to_owned()
-    }
 }
 
 /// A column of numbers in a file.

@@ -2,11 +2,11 @@
 
 use crate::bar::Bar;
 use crate::error::Error;
-use crate::measured::rise;
 use crate::output::{note, plain_line, short};
 use dpp_nystrom::data::{Prepared, RowSource};
 use dpp_nystrom::model::{Estimate, Importance};
 use dpp_nystrom::pipeline::{Params, WeakColumns, weak_columns};
+use dpp_nystrom_lab::report::rise;
 use serde::Serialize;
 
 /// Columns of small importance, and the errors with them and without.

@@ -9,6 +9,7 @@
 //! | ensemble and modified Nyström | [`variants`] |
 //! | selectors to compare with | [`selectors`] |
 //! | the paper's figures on one's own data sets | [`experiment`] |
+//! | the page of a fit | [`report`], [`components`] |
 //! | charts as SVG, tables as text and CSV | [`chart`], [`curves`], [`text`], [`statistics`] |
 //!
 //! Everything here uses the public API of the library, and a selector plugs in as a user's does:
@@ -28,16 +29,19 @@
 //! # Order of modules
 //!
 //! A file imports from modules before its own: `error`, `rng`, `linalg`, `spectrum`, `statistics`, `text`,
-//! `chart`, `selectors`, `variants`, `theory`, `benchmark`, `curves`, `tune`, `surface`, `experiment`.
+//! `chart`, `components`, `report`, `selectors`, `variants`, `theory`, `benchmark`, `curves`, `tune`,
+//! `surface`, `experiment`.
 
 #![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod benchmark;
 pub mod chart;
+pub mod components;
 pub mod curves;
 mod error;
 pub mod experiment;
 mod linalg;
+pub mod report;
 mod rng;
 pub mod selectors;
 pub mod spectrum;

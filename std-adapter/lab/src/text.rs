@@ -124,6 +124,67 @@ pub fn short(value: f64) -> String {
     }
 }
 
+/// Format a number as people write it: three digits, and whole numbers and those from a thousand to the unit,
+/// with separators of thousands.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 {
+        return "0".to_owned();
+    }
+    let text = format!("{value:.2e}");
+    if !(1e-4..1e15).contains(&size) {
+        return powered(&text);
+    }
+    if size < 999.5 && value.fract() != 0.0 {
+        let exponent = text.split_once('e').and_then(|(_, exponent)| exponent.parse::<i32>().ok());
+        let digits = (2 - exponent.unwrap_or(0)).clamp(0, 6) as usize;
+        return format!("{value:.digits$}");
+    }
+    grouped(value)
+}
+
+/// Format the value of a tick of an axis: [`number`] with no more digits than it has. Years have no
+/// separator.
+pub fn tick(value: f64) -> String {
+    let rounded: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    match rounded.abs() {
+        0.0 => "0".to_owned(),
+        1e4..1e8 => grouped(rounded),
+        1e-3..1e4 => ((rounded * 1e6).round() / 1e6).to_string(),
+        _ => powered(&format!("{rounded:e}")),
+    }
+}
+
+/// Format to the unit, with separators of thousands.
+fn grouped(value: f64) -> String {
+    let whole = format!("{:.0}", value.abs().round());
+    let mut text = if value < 0.0 { "-".to_owned() } else { String::new() };
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Write `3e-7` as a multiple of a power of ten.
+fn powered(text: &str) -> String {
+    let (digits, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let raised = |c: char| match c {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        c => c.to_digit(10).and_then(|digit| char::from_u32(0x2070 + digit)).unwrap_or(c),
+    };
+    let power: String = exponent.chars().map(raised).collect();
+    match digits {
+        "1" => format!("10{power}"),
+        digits => format!("{digits} × 10{power}"),
+    }
+}
+
 /// Return a line of a table of two columns.
 #[expect(clippy::needless_pass_by_value, reason = "callers pass temporaries")]
 pub fn row(name: &str, value: impl ToString) -> Vec<String> {
@@ -142,7 +203,7 @@ pub fn cell(value: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{aligned, listed, short};
+    use super::{aligned, listed, number, short, tick};
 
     #[test]
     fn numbers_keep_four_digits() {
@@ -150,6 +211,44 @@ mod tests {
         let expected =
             ["0", "1.000", "0.5000", "1235", "99999", "1.000e5", "0.001234", "1.235e-4", "-2.500e-9"];
         assert_eq!(shown.map(short), expected);
+    }
+
+    #[test]
+    fn numbers_are_written_as_people_write_them() {
+        let written = [
+            (0.0, "0"),
+            (1.0625, "1.06"),
+            (53_092.0, "53,092"),
+            (-460_213.4, "-460,213"),
+            (999.6, "1,000"),
+            (999.4, "999"),
+            (0.99961, "1.00"),
+            (12.345, "12.3"),
+            (0.010_23, "0.0102"),
+            (-7.0, "-7"),
+            (3.162e-7, "3.16 × 10⁻⁷"),
+            (-2e18, "-2.00 × 10¹⁸"),
+        ];
+        for (value, text) in written {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn ticks_have_the_digits_that_they_need() {
+        let written = [
+            (0.0, "0"),
+            (0.025, "0.025"),
+            (1990.0, "1990"),
+            (300_000.0, "300,000"),
+            (-20_000.0, "-20,000"),
+            (2e8, "2 × 10⁸"),
+            (1e-7, "10⁻⁷"),
+            (2.500_000_1, "2.5"),
+        ];
+        for (value, text) in written {
+            assert_eq!(tick(value), text);
+        }
     }
 
     #[test]

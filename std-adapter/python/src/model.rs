@@ -11,8 +11,11 @@ use dpp_nystrom::kernel::Metric;
 use dpp_nystrom::model::export::{Bits, Bundle, Form, Name, With, landmark_rows};
 use dpp_nystrom::model::{Importance, TestError};
 use dpp_nystrom::observer::Observer;
-use dpp_nystrom::pipeline::{self, Outcome, Selected};
-use dpp_nystrom::{Error, Nystroem};
+use dpp_nystrom::pipeline::{self, Candidate, Outcome, Selected};
+use dpp_nystrom::{Error, ErrorKind, Nystroem, Ridge};
+use dpp_nystrom_host::atomic_file::write_whole;
+use dpp_nystrom_lab::Error as LabError;
+use dpp_nystrom_lab::report::{Origin, Subject, Summary, Undo};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,6 +25,22 @@ use std::path::PathBuf;
 /// Return the name of the metric of a selection.
 pub(crate) fn metric_of(selected: &Selected<'_>) -> String {
     selected.metric.as_ref().map_or(Metric::One, |learned| learned.metric).to_string()
+}
+
+/// The parameters that undo what became of columns.
+const UNDO: Undo = [
+    "keep has columns that stay",
+    "",
+    "categorical_features has columns of words",
+    "strict=True refuses them",
+    "",
+    "with means, and features tell them; missing has others",
+];
+
+/// What the page of a fit is made from.
+struct Page {
+    subject: Subject,
+    choices: Vec<Vec<String>>,
 }
 
 /// A trained model.
@@ -34,16 +53,51 @@ pub(crate) struct Model {
     /// The metric; none for a model that was loaded.
     #[pyo3(get)]
     pub(crate) metric: Option<String>,
+    /// None for a model that was loaded, unpickled or made of sums.
+    page: Option<Page>,
+}
+
+/// Return an error of a page as one of the library.
+fn of_page(error: LabError) -> Error {
+    match error {
+        LabError::Library(error) => error,
+        other => Error::new(ErrorKind::Unsupported, other.to_string()),
+    }
 }
 
 impl Model {
+    /// A model that has no page.
+    pub(crate) fn without_page(
+        model: dpp_nystrom::Model,
+        validation_error: Option<f64>,
+        metric: Option<String>,
+    ) -> Self {
+        Self { model, validation_error, metric, page: None }
+    }
+
     fn of(rows: &dyn RowSource, checked: &Checked, observer: &dyn Observer) -> Result<Self, Error> {
-        let Outcome { selected, fitted, .. } = match checked.flash_params() {
-            Some(params) => pipeline::fit_in_flash(rows, &params, observer)?.outcome,
-            None => pipeline::fit(rows, &checked.params(rows)?, None, observer)?,
+        let (outcome, method) = match checked.flash_params() {
+            Some(params) => {
+                let found = pipeline::fit_in_flash(rows, &params, observer)?;
+                let method = match found.chosen {
+                    Candidate { line: true, .. } => "line",
+                    Candidate { free: true, .. } => "free",
+                    _ => checked.selector.name(),
+                };
+                (found.outcome, method)
+            }
+            None => {
+                let outcome = pipeline::fit(rows, &checked.params(rows)?, None, observer)?;
+                (outcome, checked.selector.name())
+            }
         };
-        let metric = Some(metric_of(&selected));
-        Ok(Self { model: fitted.model, validation_error: fitted.validation_nrmse, metric })
+        let summary = Summary::of(&outcome, method, checked.ridge == Ridge::LeaveOneOut);
+        let mut choices = summary.choices(&outcome.fitted.model, &UNDO);
+        choices.push(vec!["seed".to_owned(), checked.seed.to_string()]);
+        let page = Page { subject: Subject::of(&outcome, rows).map_err(of_page)?, choices };
+        let Outcome { selected, fitted, .. } = outcome;
+        let (metric, validation_error) = (Some(metric_of(&selected)), fitted.validation_nrmse);
+        Ok(Self { model: fitted.model, validation_error, metric, page: Some(page) })
     }
 }
 
@@ -83,7 +137,7 @@ impl Model {
     fn of_bytes(bytes: &[u8], validation_error: Option<f64>, metric: Option<String>) -> PyResult<Self> {
         let model = dpp_nystrom::Model::from_bytes(bytes);
         let model = model.map_err(|problem| PyValueError::new_err(problem.to_string()))?;
-        Ok(Self { model, validation_error, metric })
+        Ok(Self::without_page(model, validation_error, metric))
     }
 
     #[expect(clippy::type_complexity, reason = "the protocol's")]
@@ -102,11 +156,36 @@ impl Model {
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
         let model = dpp_nystrom::Model::load(path).map_err(to_python)?;
-        Ok(Self { model, validation_error: None, metric: None })
+        Ok(Self::without_page(model, None, None))
     }
 
     fn save(&self, path: PathBuf) -> PyResult<()> {
         self.model.save(path).map_err(to_python)
+    }
+
+    /// Write the page of the fit to rows of this name; `again` is the estimator, `notes` what it told.
+    fn report(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        name: Option<&str>,
+        again: &str,
+        notes: Vec<String>,
+        threads: Option<usize>,
+    ) -> PyResult<()> {
+        let Some(Page { subject, choices }) = &self.page else {
+            let text = "the model has no page, which is of a fit: call fit before report; partial_fit, load and pickle keep none";
+            return Err(PyValueError::new_err(text));
+        };
+        let data = name.map(|name| vec!["data".to_owned(), name.to_owned()]);
+        let choices: Vec<Vec<String>> = data.into_iter().chain(choices.iter().cloned()).collect();
+        let again = ("estimator", again);
+        let numbers = self.model.trained_rows as usize * self.model.feature_names.len();
+        run(py, How { threads, numbers, progress: None }, |_| {
+            let origin = Origin { rows: name, choices: &choices, again, notes: &notes };
+            let page = subject.page(&self.model, &origin).map_err(of_page)?;
+            Ok(write_whole(&path, |file| file.write_all(page.as_bytes()))?)
+        })
     }
 
     /// The outputs for rows, in their precision: a column for each target or class.

@@ -135,7 +135,7 @@ impl Sums {
             if let Some(classifier) = &mut model.classifier {
                 classifier.calibrate(&self.unseen.0, &self.unseen.1)?;
             }
-            Ok(Model { model, validation_error: fitted.validation_nrmse, metric: self.metric.clone() })
+            Ok(Model::without_page(model, fitted.validation_nrmse, self.metric.clone()))
         })
     }
 

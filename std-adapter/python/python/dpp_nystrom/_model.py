@@ -29,8 +29,14 @@ MEASURED = (
 """What a fit measures on rows that it leaves out, and a model of sums does not have."""
 
 
+LISTED = 5
+"""Columns that the head of a page names: as many as the program."""
+
+
 class LandmarkModel(BaseEstimator):
     """A regression on landmarks: the base of :class:`LandmarkRidge` and :class:`LandmarkClassifier`."""
+
+    _notes: list[str]
 
     def __init__(
         self,
@@ -142,6 +148,30 @@ class LandmarkModel(BaseEstimator):
         check_is_fitted(self)
         return self._model.export(form, quantise, list(include), name)
 
+    def report(self, path: str | os.PathLike[str], *, name: str | None = None) -> None:
+        """Write the page of the fit, which `dpp-nystrom fit --report` writes: one HTML file without scripts.
+
+        It has the choices of the fit, errors and pictures of rows that no choice has seen, importances and partial dependence, landmarks and
+        novelty. :meth:`fit` keeps at most 4,000 rows for it; they are not pickled.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, which is replaced as a whole.
+        name : str, default=None
+            What the rows are called.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written; a file that was there is then unchanged.
+        ValueError
+            For a model that was loaded, unpickled or fitted by `partial_fit`.
+        """
+        check_is_fitted(self)
+        again, notes = f"{self!r}.fit(X, y)", getattr(self, "_notes", [])
+        self._model.report(os.fspath(path), name, again, notes, _parameters.threads(self.n_jobs))
+
     def _outputs(self, X: ArrayLike) -> NDArray[Any]:
         """Return the outputs of the model, a column for each target or class."""
         rows = self._rows(X)
@@ -218,14 +248,23 @@ class LandmarkModel(BaseEstimator):
         return _plots.landmarks(ax, points, centres, shares)
 
     def _repr_html_inner(self) -> str:
-        """Return scikit-learn's diagram, and of a fitted model what it is."""
+        """Return scikit-learn's diagram, and of a fitted model the head of its page."""
         diagram = str(super()._repr_html_inner())
         if not hasattr(self, "_model"):
             return diagram
-        head = {"landmarks": f"{len(self.components_)} of {self._model.trained_rows} rows", "kernel": self._model.kernel, "metric": self.metric_}
+        head = {
+            "target": self._model.target_name,
+            "landmarks": f"{len(self.components_)} of {self._model.trained_rows} rows",
+            "kernel": self._model.kernel,
+            "metric": self.metric_,
+        }
         if hasattr(self, "test_error_"):
             unit = "of rows in a wrong class" if self._model.labels else "standard deviations of the target"
             head["test error"] = f"{self.test_error_:.3g} ± {self.test_error_se_:.1g} {unit}"
+        if self._model.importances is not None:
+            names, rises, _ = self._model.importances
+            largest = sorted(zip(names, rises, strict=True), key=lambda column: -column[1])[:LISTED]
+            head["importances"] = ", ".join(f"{column} {100 * rise:.3g} %" for column, rise in largest)
         if left_out := [taken["column"] for taken in getattr(self, "taken_", []) if taken["left_out"]]:
             head["columns left out"] = ", ".join(left_out)
         cells = (f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>" for name, value in head.items() if value is not None)
@@ -262,9 +301,9 @@ class LandmarkModel(BaseEstimator):
         self._adopt(model, total)
         count = len(self.components_)
         if self.landmarks is None and self.n_components is not None and count < self.n_components:
-            warnings.warn(
-                f"{count} landmarks of the {self.n_components} asked for: no more rows are independent under this kernel", stacklevel=5
-            )
+            note = f"{count} landmarks of the {self.n_components} asked for: no more rows are independent under this kernel"
+            self._notes = [*self._notes, note]
+            warnings.warn(note, stacklevel=5)
 
     def _options(self, rows: int, trained: float) -> dict[str, Any]:
         own: dict[str, Any] = {"ridge": self._ridge(trained)}

@@ -51,6 +51,7 @@ def learn(
 ) -> _native.Reading | None:
     """Read a table to learn from it, say what became of its columns, and keep that; None for an array of numbers without gaps."""
     estimator.__dict__.pop("taken_", None)
+    estimator._notes = []
     columns = _columns(X, gaps=missing(estimator) != "error")
     if columns is None:
         return None
@@ -287,6 +288,7 @@ def _tell(estimator: Any, reading: _native.Reading) -> None:
         parts += [f"{name}: {'; '.join(own[:NAMED])}{more}"] if own else []
     if reading.lost:
         parts.append(f"{reading.lost} rows without a target left out")
+    estimator._notes = parts
     if parts:
         undo = "taken_ has all; keep has columns that stay, categorical_features those of words, and strict=True refuses"
         warnings.warn(f"{'. '.join(parts)} ({undo})", stacklevel=5)

@@ -1,11 +1,14 @@
 //! Predictions of numbers beside the targets.
 
-use super::page::{figure, number, section, table, tiles};
+use super::page::{figure, section, table, tiles};
 use super::{POINTS, Subject, TARGETS, histogram, linear, quantile, shown};
+use crate::chart::{Layer, Picture};
 use crate::components::spaced;
 use crate::error::Error;
+use crate::text::number;
+use dpp_nystrom::Model;
+use dpp_nystrom::data::{RowSource, TargetColumn};
 use dpp_nystrom::regression::HeldOut;
-use dpp_nystrom_lab::chart::{Layer, Picture};
 use maud::{Markup, html};
 
 /// Rows with the largest errors that are named.
@@ -15,8 +18,7 @@ const WORST: usize = 10;
 struct Predicted<'a> {
     name: String,
     deviation: f64,
-    /// The rows, and their numbers in the file.
-    rows: &'a [usize],
+    /// The numbers of the rows in the file.
     numbers: &'a [usize],
     both: Vec<(f64, f64)>,
 }
@@ -30,7 +32,27 @@ struct Errors {
     absolute: [f64; 4],
 }
 
-impl Predicted<'_> {
+impl<'a> Predicted<'a> {
+    /// Return each target of rows with these numbers.
+    fn of(model: &Model, held_out: &HeldOut, numbers: &'a [usize]) -> Vec<Self> {
+        let outputs = model.outputs();
+        let of_target = |(at, target): (usize, TargetColumn)| {
+            let of = |values: &[f64]| values.iter().skip(at).step_by(outputs).copied().collect::<Vec<_>>();
+            let both = of(&held_out.targets).into_iter().zip(of(&held_out.outputs)).collect();
+            Self { name: target.name, deviation: target.deviation, numbers, both }
+        };
+        model.targets().enumerate().map(of_target).collect()
+    }
+
+    /// Return the places of the rows with the largest errors.
+    fn worst(&self) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..self.both.len()).collect();
+        let error = |place: &usize| (self.both[*place].0 - self.both[*place].1).abs();
+        places.sort_by(|one, other| error(other).total_cmp(&error(one)));
+        places.truncate(WORST);
+        places
+    }
+
     /// Return true value minus prediction.
     fn residuals(&self) -> impl Iterator<Item = f64> + Clone {
         self.both.iter().map(|(target, output)| target - output)
@@ -58,7 +80,7 @@ impl Predicted<'_> {
     }
 
     /// Draw predictions and residuals.
-    fn pictures(&self, subject: &Subject<'_>) -> Result<Markup, Error> {
+    fn pictures(&self, nearest: &[(u64, f64)]) -> Result<Markup, Error> {
         let points = || spaced(self.both.len(), POINTS).map(|place| self.both[place]);
         let ends = self.both.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], both| {
             [least.min(both.0), most.max(both.0)]
@@ -108,7 +130,7 @@ impl Predicted<'_> {
                     &html! { @if left_out > 0 { (left_out) " residuals at both ends are not shown" } }))
                 (self.table(&errors))
             }
-            (self.worst(subject)?)
+            (self.worst_rows(nearest))
         })
     }
 
@@ -127,13 +149,7 @@ impl Predicted<'_> {
     }
 
     /// The rows with the largest errors, each beside the landmark that is nearest.
-    fn worst(&self, subject: &Subject<'_>) -> Result<Markup, Error> {
-        let mut places: Vec<usize> = (0..self.both.len()).collect();
-        let error = |place: &usize| (self.both[*place].0 - self.both[*place].1).abs();
-        places.sort_by(|one, other| error(other).total_cmp(&error(one)));
-        places.truncate(WORST);
-        let rows: Vec<usize> = places.iter().map(|&place| self.rows[place]).collect();
-        let landmarks = nearest(subject, &rows)?;
+    fn worst_rows(&self, landmarks: &[(u64, f64)]) -> Markup {
         let mut header = vec!["row", "true", "predicted", "difference"];
         header.extend(landmarks.iter().flat_map(|_| ["nearest landmark, a row", "distance to it"]).take(2));
         let line = |(at, place): (usize, usize)| {
@@ -145,47 +161,44 @@ impl Predicted<'_> {
             }
             line
         };
-        let rows: Vec<Vec<String>> = places.into_iter().enumerate().map(line).collect();
-        Ok(table("Rows with the largest errors, counted from 0", &header, &rows))
+        let rows: Vec<Vec<String>> = self.worst().into_iter().enumerate().map(line).collect();
+        table("Rows with the largest errors, counted from 0", &header, &rows)
     }
 }
 
-/// Return the number of the nearest landmark of each row, and its distance; nothing if landmarks are points.
-fn nearest(subject: &Subject<'_>, rows: &[usize]) -> Result<Vec<(u64, f64)>, Error> {
-    let model = &subject.outcome.fitted.model;
-    let data = subject.outcome.selected.source().gather(rows)?;
+/// Return, for each of the first targets, the number of the landmark nearest to each of the rows with the
+/// largest errors, and its distance; nothing if landmarks are points.
+pub(super) fn nearest(
+    model: &Model,
+    source: &dyn RowSource,
+    held_out: &HeldOut,
+) -> Result<Vec<Vec<(u64, f64)>>, Error> {
     let landmarks = model.coefficients.to_f64().landmarks;
-    let of_row = |row: &[f64]| {
-        let square = |landmark: &[f64]| row.iter().zip(landmark).map(|(x, z)| (x - z) * (x - z)).sum::<f64>();
-        let squares = landmarks.chunks_exact(data.dim.max(1)).map(square);
-        let numbered = model.landmark_rows.iter().copied().zip(squares);
-        numbered
-            .min_by(|one, other| one.1.total_cmp(&other.1))
-            .map(|(number, square)| (number, square.sqrt()))
+    let of_target = |target: Predicted<'_>| {
+        let rows: Vec<usize> = target.worst().into_iter().map(|place| held_out.rows[place]).collect();
+        let data = source.gather(&rows)?;
+        let of_row = |row: &[f64]| {
+            let square =
+                |landmark: &[f64]| row.iter().zip(landmark).map(|(x, z)| (x - z) * (x - z)).sum::<f64>();
+            let squares = landmarks.chunks_exact(data.dim.max(1)).map(square);
+            let numbered = model.landmark_rows.iter().copied().zip(squares);
+            numbered
+                .min_by(|one, other| one.1.total_cmp(&other.1))
+                .map(|(number, square)| (number, square.sqrt()))
+        };
+        Ok(data.rows.chunks_exact(data.dim.max(1)).filter_map(of_row).collect())
     };
-    Ok(data.rows.chunks_exact(data.dim.max(1)).filter_map(of_row).collect())
+    Predicted::of(model, held_out, &[]).into_iter().take(TARGETS).map(of_target).collect()
 }
 
 /// The sections of all targets; of those after the first few the errors alone.
-pub(super) fn sections(subject: &Subject<'_>, held_out: &HeldOut, of_what: &str) -> Result<Markup, Error> {
-    let model = &subject.outcome.fitted.model;
-    let (source, outputs) = (subject.outcome.selected.source(), model.outputs());
-    let numbers: Vec<usize> = held_out.rows.iter().map(|&row| source.row_number(row)).collect();
-    let all: Vec<Predicted<'_>> = model
-        .targets()
-        .enumerate()
-        .map(|(at, target)| {
-            let of = |values: &[f64]| values.iter().skip(at).step_by(outputs).copied().collect::<Vec<_>>();
-            let both = of(&held_out.targets).into_iter().zip(of(&held_out.outputs)).collect();
-            Predicted {
-                name: target.name,
-                deviation: target.deviation,
-                rows: &held_out.rows,
-                numbers: &numbers,
-                both,
-            }
-        })
-        .collect();
+pub(super) fn sections(
+    subject: &Subject,
+    model: &Model,
+    held_out: &HeldOut,
+    of_what: &str,
+) -> Result<Markup, Error> {
+    let all = Predicted::of(model, held_out, &subject.numbers);
     let row = |target: &Predicted<'_>| {
         let Errors { root_mean_square, explained, absolute, .. } = target.errors();
         let relative = root_mean_square / target.deviation;
@@ -198,10 +211,10 @@ pub(super) fn sections(subject: &Subject<'_>, held_out: &HeldOut, of_what: &str)
         @if all.len() > 1 {
             (section("targets", "Targets", &html! { p { (of_what) } (table("Errors of each target", &header, &overview)) }))
         }
-        @for (at, target) in all.iter().take(TARGETS).enumerate() {
+        @for (at, (target, nearest)) in all.iter().zip(&subject.nearest).enumerate() {
             (section(&format!("target{at}"), &format!("Predictions of {}", shown(&target.name)), &html! {
                 @if all.len() == 1 { p { (of_what) } }
-                (target.pictures(subject)?)
+                (target.pictures(nearest)?)
             }))
         }
         @if all.len() > TARGETS {

@@ -1,27 +1,39 @@
 //! Rows and landmarks in the two directions in which the features vary most.
 
+use crate::chart::{Axis, Layer, Picture, Scale};
 use crate::error::Error;
 use dpp_nystrom::approximation::Components;
 use dpp_nystrom::{Nystroem, data::RowSource};
-use dpp_nystrom_lab::chart::{Axis, Layer, Picture, Scale};
 
 /// Rows and landmarks of the picture.
-pub(crate) const COMPONENT_ROWS: usize = 1_000;
+pub const COMPONENT_ROWS: usize = 1_000;
+
+/// Numbers in the rows that are copied for a picture: 32 MiB.
+const NUMBERS: usize = 1 << 22;
 
 /// The picture, dots for rows below triangles for landmarks, and what it shows in words.
-pub(crate) struct ComponentPicture {
-    pub(crate) picture: Picture,
-    pub(crate) label: String,
+#[derive(Clone, Debug)]
+pub struct ComponentPicture {
+    /// The picture.
+    pub picture: Picture,
+    /// What it shows.
+    pub label: String,
 }
 
-/// Project at most [`COMPONENT_ROWS`] rows and as many of these landmarks, which are scaled points.
-pub(crate) fn picture(
-    map: &Nystroem,
-    rows: &dyn RowSource,
-    landmarks: &[f64],
-) -> Result<ComponentPicture, Error> {
-    let sample: Vec<usize> = spaced(rows.len(), COMPONENT_ROWS).collect();
-    let features = map.transform_scaled(&rows.gather(&sample)?.rows)?;
+/// Copy at most [`COMPONENT_ROWS`] rows, as the kernel has them.
+///
+/// # Errors
+/// Those of [`RowSource::gather`].
+pub fn sampled(rows: &dyn RowSource) -> Result<Vec<f64>, Error> {
+    Ok(rows.gather(&some_of(rows, COMPONENT_ROWS).collect::<Vec<_>>())?.rows)
+}
+
+/// Project rows and at most [`COMPONENT_ROWS`] of these landmarks, which are scaled points.
+///
+/// # Errors
+/// Those of [`Components`].
+pub fn picture(map: &Nystroem, rows: &[f64], landmarks: &[f64]) -> Result<ComponentPicture, Error> {
+    let features = map.transform_scaled(rows)?;
     let found = Components::of(&features, map.rank(), 2)?;
     let width = found.shares.len();
     let of = |features: &[f64]| -> Result<Vec<(f64, f64)>, Error> {
@@ -39,7 +51,7 @@ pub(crate) fn picture(
     };
     let label = format!(
         "Points: {} rows and {} landmarks in the first two kernel principal components, with {:.1} and {:.1} % of the variance.",
-        sample.len(),
+        features.len() / map.rank().max(1),
         centres.len(),
         share(0),
         share(1)
@@ -51,4 +63,9 @@ pub(crate) fn picture(
 /// Return at most `most` of `count` places, evenly spaced.
 pub(crate) fn spaced(count: usize, most: usize) -> impl Iterator<Item = usize> + Clone {
     (0..count).step_by(count.div_ceil(most).max(1))
+}
+
+/// Return at most `most` of the rows, evenly spaced; of wide ones fewer.
+pub(crate) fn some_of(rows: &dyn RowSource, most: usize) -> impl Iterator<Item = usize> + Clone {
+    spaced(rows.len(), most.min(NUMBERS / rows.width().max(1)).max(1))
 }

@@ -1,13 +1,13 @@
 //! Predictions of classes: shares, confusion, and whether probabilities are as often right as they say.
 
-use super::page::{breakable, figure, number, percent, section, table, tiles};
+use super::class_report::ClassReport;
+use super::page::{breakable, figure, percent, section, table, tiles};
 use super::{CLASSES, linear, shown};
-use crate::class_report::ClassReport;
+use crate::chart::{Layer, Picture};
 use crate::error::Error;
-use crate::output::row;
+use crate::text::{number, row};
 use dpp_nystrom::regression::HeldOut;
 use dpp_nystrom::{Model, model::Classified};
-use dpp_nystrom_lab::chart::{Layer, Picture};
 use maud::{Markup, html};
 
 /// Intervals of probabilities.

@@ -1,18 +1,18 @@
 //! Partial dependence (Friedman 2001): the mean prediction where a column has one value in all rows.
 
-use super::page::{figure, number, table};
-use super::{LINES, Subject, linear, shown};
-use crate::components::spaced;
+use super::page::{figure, table};
+use super::{LINES, linear, shown};
+use crate::chart::{Layer, Picture};
 use crate::error::Error;
+use crate::text::number;
 use dpp_nystrom::Model;
-use dpp_nystrom_lab::chart::{Layer, Picture};
 use maud::{Markup, html};
 use std::ops::Range;
 
 /// Columns that are shown.
 const COLUMNS: usize = 4;
 /// Rows over which predictions are averaged.
-const ROWS: usize = 200;
+pub(super) const ROWS: usize = 200;
 /// Values of a column of numbers: quantiles of the rows.
 const VALUES: usize = 40;
 /// Words of a column of words.
@@ -65,32 +65,29 @@ impl Predicted<'_> {
 }
 
 /// Show the columns with the largest importances.
-pub(super) fn dependence(subject: &Subject<'_>) -> Result<Markup, Error> {
-    let model = &subject.outcome.fitted.model;
+pub(super) fn dependence(model: &Model, rows: &[f64]) -> Result<Markup, Error> {
     let Some(importances) = &model.importances else { return Ok(html! {}) };
     let names = match &model.classifier {
         Some(classifier) => classifier.classes.labels.iter().map(|label| shown(label)).take(LINES).collect(),
         None => model.targets().map(|target| shown(&target.name)).take(LINES).collect(),
     };
     let predicted = Predicted { model, names };
-    let sample: Vec<usize> = spaced(subject.source.len(), ROWS).collect();
-    let mut data = subject.source.gather(&sample)?;
-    data.statistics.undo(&mut data.rows);
+    let features = &model.feature_names;
     let mut figures = Vec::new();
     for column in importances.ranked().into_iter().filter(|column| column.rise > 0.0).take(COLUMNS) {
         let name = &column.column;
-        let Some(features) = features_of(&data.feature_names, name) else { continue };
-        figures.push(if data.feature_names[features.start] == *name {
-            of_numbers(&predicted, &data.rows, name, &features)?
+        let Some(own) = features_of(features, name) else { continue };
+        figures.push(if features[own.start] == *name {
+            of_numbers(&predicted, rows, name, &own)?
         } else {
-            of_words(&predicted, &data.rows, name, &features)?
+            of_words(&predicted, rows, name, &own)?
         });
     }
     Ok(html! {
         @if !figures.is_empty() {
             h3 { "Partial dependence" }
             p {
-                "The " (predicted.what()) " over " (sample.len()) " rows, where the column has one value in all of them and the other "
+                "The " (predicted.what()) " over " (rows.len() / features.len().max(1)) " rows, where the column has one value in all of them and the other "
                 "columns are as they are. Where columns go together, some of these rows are unlike any that exist."
                 @if model.outputs() > LINES { " The first " (LINES) " of " (model.outputs()) " are shown." }
             }

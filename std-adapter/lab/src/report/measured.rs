@@ -1,6 +1,6 @@
 //! The error on rows that no choice has seen, and the importances of columns there.
 
-use crate::output::{plain_line, short};
+use crate::text::{plain_line, short};
 use dpp_nystrom::{
     Model,
     model::{Estimate, Importance, TestError},
@@ -12,7 +12,7 @@ const NAMED: usize = 5;
 
 /// An error with its standard error.
 #[derive(Serialize)]
-pub(crate) struct TestReport {
+pub struct TestReport {
     rows: u64,
     #[serde(flatten)]
     error: Error,
@@ -45,7 +45,7 @@ struct Own {
 
 impl TestReport {
     /// Return that of a model, if it was measured.
-    pub(crate) fn of(model: &Model) -> Option<Self> {
+    pub fn of(model: &Model) -> Option<Self> {
         let TestError { rows, error: Estimate { value, standard_error }, log_loss } =
             model.test_error.as_ref()?;
         let error = match log_loss {
@@ -66,7 +66,7 @@ impl TestReport {
     }
 
     /// Return each error with its name.
-    pub(crate) fn errors(&self) -> Vec<(&'static str, String)> {
+    pub fn errors(&self) -> Vec<(&'static str, String)> {
         let of = |value: &f64, error: &f64| format!("{} ± {}", short(*value), short(*error));
         match &self.error {
             Error::Numbers { nrmse, nrmse_se, own } => {
@@ -83,7 +83,7 @@ impl TestReport {
     }
 
     /// Return the errors in one line.
-    pub(crate) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let errors = self.errors().into_iter().map(|(name, error)| match name {
             "test error" => error,
             name => format!("{name} {error}"),
@@ -94,12 +94,12 @@ impl TestReport {
 }
 
 /// Return a rise of the error in per cent.
-pub(crate) fn rise(value: f64) -> String {
+pub fn rise(value: f64) -> String {
     format!("{} %", short(100.0 * value))
 }
 
 /// Return the most important columns in one line.
-pub(crate) fn most_important(columns: &[Importance]) -> String {
+pub fn most_important(columns: &[Importance]) -> String {
     let mut ranked: Vec<&Importance> = columns.iter().collect();
     ranked.sort_by(|one, other| other.rise.total_cmp(&one.rise));
     let named = ranked.iter().take(NAMED);
@@ -110,7 +110,7 @@ pub(crate) fn most_important(columns: &[Importance]) -> String {
 
 /// Return the name, the rise of the error and its deviation of columns, the most important first, for a
 /// table.
-pub(crate) fn ranked(columns: &[Importance]) -> Vec<Vec<String>> {
+pub fn ranked(columns: &[Importance]) -> Vec<Vec<String>> {
     let mut ranked: Vec<&Importance> = columns.iter().collect();
     ranked.sort_by(|one, other| other.rise.total_cmp(&one.rise));
     let line = |column: &&Importance| vec![column.column.clone(), rise(column.rise), rise(column.deviation)];

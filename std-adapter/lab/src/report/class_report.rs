@@ -1,6 +1,6 @@
 //! The errors of classes.
 
-use crate::output::{aligned, row, short};
+use crate::text::{aligned, row, short};
 use dpp_nystrom::Model;
 use dpp_nystrom::regression::ClassErrors;
 use serde::Serialize;
@@ -10,20 +10,21 @@ const SHOWN: usize = 20;
 
 /// How well rows are classified.
 #[derive(Debug, Serialize)]
-pub(crate) struct ClassReport<'a> {
-    pub(crate) labels: &'a [String],
-    pub(crate) accuracy: f64,
-    pub(crate) balanced_accuracy: f64,
-    pub(crate) log_loss: f64,
-    pub(crate) temperature: f64,
+pub struct ClassReport<'a> {
+    pub(super) labels: &'a [String],
+    pub(super) accuracy: f64,
+    pub(super) balanced_accuracy: f64,
+    pub(super) log_loss: f64,
+    pub(super) temperature: f64,
     #[serde(skip)]
     of_what: &'static str,
     /// For each class the numbers of its rows that were taken for each class.
-    pub(crate) confusion: &'a [Vec<u64>],
+    pub(super) confusion: &'a [Vec<u64>],
 }
 
 impl<'a> ClassReport<'a> {
-    pub(crate) fn of(model: &'a Model, errors: Option<&'a ClassErrors>) -> Option<Self> {
+    /// Return those of a model, if it is of classes.
+    pub fn of(model: &'a Model, errors: Option<&'a ClassErrors>) -> Option<Self> {
         let (classifier, errors) = (model.classifier.as_ref()?, errors?);
         Some(Self {
             labels: &classifier.classes.labels,
@@ -40,13 +41,14 @@ impl<'a> ClassReport<'a> {
     }
 
     /// Return the shares in one line.
-    pub(crate) fn line(&self) -> String {
+    pub fn line(&self) -> String {
         let Self { accuracy, balanced_accuracy, log_loss, .. } = self;
         let [accuracy, balanced, loss] = [accuracy, balanced_accuracy, log_loss].map(|share| short(*share));
         format!("accuracy {accuracy}, balanced accuracy {balanced}, log-loss {loss}")
     }
 
-    pub(crate) fn text(&self) -> String {
+    /// Return shares and confusion for a terminal.
+    pub fn text(&self) -> String {
         let rows = [
             row("accuracy", short(self.accuracy)),
             row("balanced accuracy", short(self.balanced_accuracy)),

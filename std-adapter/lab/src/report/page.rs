@@ -1,5 +1,6 @@
 //! The parts of a page: every text goes through the template's escaping.
 
+use crate::text::number;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The look of the page, in light and dark, on a telephone and on paper.
@@ -83,40 +84,6 @@ pub(super) fn breakable(name: &str) -> Markup {
     html! { @for (at, part) in parts.iter().enumerate() { @if at > 0 { wbr; } (part) } }
 }
 
-/// A number as people write it: three digits, and whole numbers and those from a thousand to the unit, with
-/// separators of thousands.
-pub(super) fn number(value: f64) -> String {
-    let size = value.abs();
-    if size == 0.0 {
-        return "0".to_owned();
-    }
-    let text = format!("{value:.2e}");
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    if !(1e-4..1e15).contains(&size) {
-        let raised = |c: char| match c {
-            '-' => '⁻',
-            '1' => '¹',
-            '2' => '²',
-            '3' => '³',
-            c => c.to_digit(10).and_then(|digit| char::from_u32(0x2070 + digit)).unwrap_or(c),
-        };
-        return format!("{digits} × 10{}", exponent.chars().map(raised).collect::<String>());
-    }
-    if size < 999.5 && value.fract() != 0.0 {
-        let digits = (2 - exponent.parse::<i32>().unwrap_or(0)).clamp(0, 6) as usize;
-        return format!("{value:.digits$}");
-    }
-    let whole = format!("{:.0}", size.round());
-    let mut text = if value < 0.0 { "-".to_owned() } else { String::new() };
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A share in per cent.
 pub(super) fn percent(share: f64) -> String {
     let value = 100.0 * share;
@@ -149,27 +116,10 @@ pub(super) fn figure(svg: &str, title: &str, label: &str, key: &Markup) -> Marku
 
 #[cfg(test)]
 mod tests {
-    use super::{breakable, number, percent};
+    use super::{breakable, percent};
 
     #[test]
-    fn numbers_are_written_as_people_write_them() {
-        let written = [
-            (0.0, "0"),
-            (1.0625, "1.06"),
-            (53_092.0, "53,092"),
-            (-460_213.4, "-460,213"),
-            (999.6, "1,000"),
-            (999.4, "999"),
-            (0.99961, "1.00"),
-            (12.345, "12.3"),
-            (0.010_23, "0.0102"),
-            (-7.0, "-7"),
-            (3.162e-7, "3.16 × 10⁻⁷"),
-            (-2e18, "-2.00 × 10¹⁸"),
-        ];
-        for (value, text) in written {
-            assert_eq!(number(value), text);
-        }
+    fn shares_are_in_per_cent() {
         let shares =
             [(0.123, "12 %"), (0.0099, "1.0 %"), (12.33, "1,233 %"), (-0.0001, "0.0 %"), (-0.5, "-50 %")];
         for (value, text) in shares {
