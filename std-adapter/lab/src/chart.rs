@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::statistics::distinct;
-use crate::text::{plain, plain_line};
+use crate::text::{plain, plain_line, tick};
 use dpp_nystrom_host::atomic_file::write_whole;
 use plotters::chart::ChartContext;
 use plotters::coord::Shift;
@@ -75,16 +75,10 @@ impl Axis {
     }
 
     fn label(&self, place: f64) -> String {
-        let value = match self.scale {
+        tick(match self.scale {
             Scale::Linear => place,
             Scale::Logarithmic => 10_f64.powf(place),
-        };
-        let rounded = format!("{value:.2e}").parse().unwrap_or(value);
-        if rounded == 0.0 || (1e-3..1e5).contains(&f64::abs(rounded)) {
-            format!("{}", (rounded * 1e6).round() / 1e6)
-        } else {
-            format!("{rounded:e}")
-        }
+        })
     }
 }
 
@@ -548,7 +542,7 @@ mod tests {
         let labels: Vec<String> =
             logarithmic.ticks(-2.1, -0.9).iter().map(|&at| logarithmic.label(at)).collect();
         assert_eq!(labels, ["0.01", "0.02", "0.05", "0.1"]);
-        assert_eq!(logarithmic.label(-7.0), "1e-7");
+        assert_eq!([logarithmic.label(-7.0), logarithmic.label(5.477)], ["10⁻⁷", "300,000"]);
         let narrow: Vec<String> =
             logarithmic.ticks(-1.61, -1.55).iter().map(|&at| logarithmic.label(at)).collect();
         assert_eq!(narrow, ["0.025", "0.026", "0.027", "0.028"]);
