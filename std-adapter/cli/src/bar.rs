@@ -90,18 +90,20 @@ fn short(seconds: f64) -> String {
 impl Observer for Bar {
     fn begin(&self, phase: &str, steps: u64) {
         let Some(line) = LINE.get() else { return };
-        line.set_style(style(match steps {
-            0 => COUNTED,
-            // A single step has no progress to measure.
-            1 => LASTING,
-            _ => MEASURED,
-        }));
+        // Each call may draw: a share is shown when all is of this phase.
+        line.set_style(style(LASTING));
         line.set_message(phase.to_owned());
         line.reset();
         match steps {
             0 => line.unset_length(),
             _ => line.set_length(steps),
         }
+        line.set_style(style(match steps {
+            0 => COUNTED,
+            // A single step has no progress to measure.
+            1 => LASTING,
+            _ => MEASURED,
+        }));
     }
 
     fn advance(&self, steps: u64) {

@@ -19,6 +19,32 @@ pub(crate) fn on_a_terminal(folder: &Folder, before: &str, command: &str) -> Str
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// The phases and shares that were drawn, in their order.
+fn shares(shown: &str) -> Vec<(&str, u32)> {
+    let share = |line: &str| line.split('%').next()?.split_whitespace().last()?.parse().ok();
+    let phase = |line: &str| line.find(['█', '░']);
+    let lines = shown.split('\r').filter(|line| line.contains('%'));
+    lines
+        .filter_map(|line| Some((line[..phase(line)?].trim_start_matches("\u{1b}[2K").trim(), share(line)?)))
+        .collect()
+}
+
+#[test]
+fn no_phase_begins_with_the_share_of_the_one_before() {
+    let folder = Folder::with("a.csv", Sample::new(700, 6).csv());
+    let shown = on_a_terminal(&folder, "", "fit a.csv --model m.dpp");
+    let drawn = shares(&shown);
+    // Several phases are called rows and folds, and may follow each other.
+    let is_one = |phase: &str| !matches!(phase, "rows" | "folds");
+    let is_fault = |of_three: &&[(&str, u32)]| {
+        let [(before, _), (phase, share), (after, later)] = of_three[..] else { return false };
+        before != phase && phase == after && share == 100 && later < 100 && is_one(phase)
+    };
+    assert!(drawn.iter().any(|(phase, _)| phase.starts_with("maps")), "{shown:?}");
+    let faults: Vec<&[(&str, u32)]> = drawn.windows(3).filter(is_fault).collect();
+    assert!(faults.is_empty(), "{faults:?}");
+}
+
 #[test]
 fn a_phase_its_share_and_the_time_left_are_shown() {
     let folder = Folder::with("a.csv", Sample::new(400, 3).csv());
