@@ -3,14 +3,20 @@
     check.py PROGRAM FOLDER
 
 Makes three data sets and their pages in FOLDER, opens each at 400, 900 and 1,600 pixels in light and dark, and writes screenshots beside them. A page
-must not load anything, run anything, overflow, cut off or overlap texts, or have texts of too little contrast or pictures without marks.
+must not load anything, run anything, overflow, cut off or overlap texts, or have texts of too little contrast or pictures without marks. The progress of
+a fit on a terminal is written to progress.ansi.
 """
 
+import contextlib
 import io
 import math
+import os
+import pty
 import random
+import re
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 from PIL import Image
@@ -165,10 +171,49 @@ def check(browser, page_path, name, width, scheme, folder):
     return faults, len(figures)
 
 
+def on_a_terminal(command, folder):
+    """Run a command on a terminal of 80 columns; return what it wrote there, and keep that for `cat`."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        os.execvpe(command[0], command, os.environ | {"TERM": "xterm"})
+    termios.tcsetwinsize(terminal, (24, 80))
+    parts = []
+    with contextlib.suppress(OSError):  # its end, on Linux
+        while part := os.read(terminal, 1 << 16):
+            parts.append(part)
+    if status := os.waitpid(pid, 0)[1]:
+        raise SystemExit(f"{command}: status {status}")
+    (folder / "progress.ansi").write_bytes(b"".join(parts))
+    return b"".join(parts).decode()
+
+
+def progress(shown):
+    """Return the phases that a terminal showed, and what is wrong: a line too long or one that stays, a phase that begins at 100 %."""
+    lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line) for line in re.split(r"[\r\n]+", shown)]
+    drawn = [(line, match) for line in lines if (match := re.match(r"(.*?) [█▉▊▋▌▍▎▏░]+ +(\d+) %", line))]
+    faults = [f"{len(line)} columns: {line}" for line, _ in drawn if len(line) > 80]
+    for (_, before), (line, match), (later, after) in zip(drawn, drawn[1:], drawn[2:]):
+        # Several phases are called rows and folds, and may follow each other.
+        begins = before[1] != match[1] == after[1] and match[1] not in ("rows", "folds")
+        if begins and int(match[2]) == 100 > int(after[2]):
+            faults.append(f"{line} -> {later}")
+    if not shown.split("Errors are in")[-1].rstrip("\r\n").endswith("\x1b[2K"):
+        faults.append("the line is not cleared at the end")
+    return list(dict.fromkeys(match[1] for _, match in drawn)), faults
+
+
 def main():
     program, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     failed = 0
+    options = make(folder)["regression"][1]
+    shown = on_a_terminal([program, "fit", "houses.csv", *options, "--model", "progress.dpp"], folder)
+    phases, faults = progress(shown)
+    if not phases:
+        faults.append("no share of a phase was shown")
+    print(f"a terminal: {', '.join(phases)}; {len(faults)} faults", *faults, sep="\n  ")
+    failed += len(faults)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         for name, (data, options) in make(folder).items():
