@@ -17,7 +17,7 @@ type Rows = (&'static str, &'static [&'static [f64]]);
 
 const AB: &[&[f64]] = &[&[1.0, 2.5, 3.0], &[4.0, 5.5, 6.0]];
 
-const READ: [(&str, File, Rows); 41] = [
+const READ: [(&str, File, Rows); 42] = [
     ("pandas", ("a.csv", "a,b,y\n1,2.5,3\n4,5.5,6\n", ""), ("a b y", AB)),
     ("pandas with its index", ("a.csv", ",a,b,y\n0,1,2.5,3\n1,4,5.5,6\n", "--ignore x0"), ("a b y", AB)),
     ("pandas read back", ("a.csv", "Unnamed: 0,a,b,y\n0,1,2.5,3\n1,4,5.5,6\n", "--ignore 0"), ("a b y", AB)),
@@ -51,6 +51,7 @@ const READ: [(&str, File, Rows); 41] = [
         ("a.csv", "a,b,y,\r\n1,2.5,3,\r\n4,5.5,6,\r\n,,,\r\n", "--missing drop"),
         ("a b y", AB),
     ),
+    ("a last column without a name", ("a.csv", "a,b,\n1,2.5,3\n4,5.5,6\n", ""), ("a b x2", AB)),
     ("Excel for the Macintosh", ("a.csv", "a,b,y\r1,2.5,3\r4,5.5,6\r", ""), ("a b y", AB)),
     ("a spreadsheet's tabs", ("a.tsv", "a\tb, in m\ty\n1\t2.5\t3\n4\t5.5\t6\n", ""), ("a|b, in m|y", AB)),
     ("sqlite .mode csv", ("a.csv", "1,2.5,3\r\n4,5.5,6\r\n", ""), ("x0 x1 x2", AB)),

@@ -258,7 +258,10 @@ impl<'a, R: Read> Records<'a, R> {
         header: Option<bool>,
         markers: &Markers,
     ) -> Result<Columns, TableError> {
-        let count = fields(first);
+        // A last column without a name has values; after a trailing delimiter there are none.
+        let are_words = first.iter().take(fields(first)).all(|field| number(field, markers).is_none());
+        let is_whole = |second: &ByteRecord| second.len() == first.len() && fields(second) == second.len();
+        let count = if are_words && second.is_some_and(is_whole) { first.len() } else { fields(first) };
         if count as u64 > self.origin.options.limits.columns {
             let limit = self.origin.options.limits.columns;
             return Err(TableProblem::Limit { name: "columns", limit }.at_line(line));
