@@ -122,8 +122,8 @@ pub enum Error {
         /// The present phase.
         found: Phase,
     },
-    /// A model with a map, which a learner does not have: learn on its landmarks with
-    /// [`crate::RidgeRegression`].
+    /// A model with a map or with clipped features, which a learner does not have: learn on its landmarks
+    /// with [`crate::RidgeRegression`].
     Map,
     /// A feature, or the target after the features, that does not vary over the rows that the scaling was
     /// measured on, or whose scale is 0.
@@ -285,7 +285,7 @@ impl fmt::Display for Error {
                 )
             }
             Self::Map => f.write_str(
-                "the model has a map, which a learner does not: learn on its landmarks by ridge regression",
+                "the model has a map or clipped features, which a learner does not: learn on its landmarks by ridge regression",
             ),
             Self::Constant { column } => {
                 write!(f, "column {column} is constant over the rows: measure more rows, or allow it")

@@ -255,7 +255,7 @@ fn trained() -> Trained {
     Trained {
         feature_names: vec!["a".into(), "b".into()],
         target_name: "y".into(),
-        scaler: Scaler { means: vec![20.0, 1_000.0], deviations: vec![2.0, 4.0], map: None },
+        scaler: Scaler { means: vec![20.0, 1_000.0], deviations: vec![2.0, 4.0], map: None, bounds: None },
         target_mean: 7.0,
         target_deviation: 3.0,
         ridge: 0.1,
@@ -398,6 +398,73 @@ fn a_model_with_a_map_is_as_the_page_says() {
     assert_eq!(bundle.flash_bytes(), 4 * pieces);
 }
 
+/// With a map of rank 1, and without.
+fn clipped(with_map: bool) -> Trained {
+    let from = if with_map { mapped() } else { trained() };
+    Trained { scaler: Scaler { bounds: Some(vec![3.0, 4.0]), ..from.scaler }, ..from }
+}
+
+#[test]
+fn a_model_with_clipped_features_is_as_the_page_says() {
+    let (page, title) = (Page::read(), "Model");
+    let bytes = example("clipped.bin", &Exported::of(&clipped(true), None).unwrap().to_bytes().unwrap());
+    let mut read = Read::new(&page, title, 4, &bytes);
+    let (start, letters) = (read.at(title, "arrays").start, [('c', 3), ('d', 2), ('r', 1)]);
+    let end = read.take("Arrays in single precision with clipped features", start, 4, &letters);
+    // No section.
+    assert_eq!(bytes[end..], [0; 4]);
+    assert_eq!((read.numbers("rank"), read.numbers("scales")), (&[1.0][..], &[0.5, 0.25][..]));
+    assert_eq!(
+        (read.numbers("inverses"), read.numbers("map")),
+        (&[f64::from(1.0_f32 / 3.0), 0.25][..], &[2.0, -1.0][..])
+    );
+    static CLIPPED: &[u8] = include_model!("formats/clipped.bin");
+    let by_the_core = Model::from_bytes(CLIPPED).unwrap();
+    assert_eq!((by_the_core.features(), by_the_core.width()), (2, 1));
+    let far = [[f32::MAX / 4.0, 990.0], [20.0, -1e30]];
+    for with_map in [true, false] {
+        let (model, width) = (clipped(with_map), if with_map { 1 } else { 2 });
+        let exported = Exported::of(&model, None).unwrap();
+        let bytes = Aligned::of(&exported.to_bytes().unwrap());
+        let read = Model::from_bytes(&bytes.0).unwrap();
+        assert_eq!((read.width(), exported.ram_bytes()), (width, 4 * width));
+        assert_eq!(exported.flash_bytes(), 4 * (2 + 4 + if with_map { 2 } else { 0 } + 3 * width + 3));
+        for row in ROWS.into_iter().chain(far) {
+            let found = read.predict(&row, &mut [0.0; 2][..width]).unwrap();
+            near(&[f64::from(found)], &model.predict(&row.map(f64::from)).unwrap(), 1e-5);
+            if with_map {
+                assert_eq!(by_the_core.predict(&row, &mut [0.0]), Ok(found));
+            }
+        }
+        let row = [f32::NAN, 1_000.0];
+        assert_eq!(read.predict(&row, &mut [0.0; 2]), Err(Error::NotFinite { row: 0, column: 0 }));
+        let row = [20.0, f32::INFINITY];
+        assert_eq!(read.predict(&row, &mut [0.0; 2]), Err(Error::NotFinite { row: 0, column: 1 }));
+        // Another value of a feature that was constant, where that is known.
+        let constant = Trained {
+            scaler: Scaler {
+                deviations: vec![2.0, 0.0],
+                bounds: Some(vec![3.0, 0.0]),
+                ..model.scaler.clone()
+            },
+            ..model.clone()
+        };
+        let bytes = Aligned::of(&Exported::of(&constant, None).unwrap().to_bytes().unwrap());
+        let found = Model::from_bytes(&bytes.0).unwrap().assess(&[20.0, 900.0], &mut [0.0; 2]).unwrap();
+        assert_eq!(found.nearest, f32::INFINITY);
+        assert!(
+            Exported::of(&model, Some(Bits::Sixteen)).unwrap_err().to_string().contains("--scale standard")
+        );
+    }
+    // Integers are not of this version.
+    let mut damaged = Exported::of(&mapped(), Some(Bits::Sixteen)).unwrap().to_bytes().unwrap();
+    damaged[12] = 4;
+    let sum = crc32(&damaged[12..]).to_le_bytes();
+    damaged[8..12].copy_from_slice(&sum);
+    let found = QuantisedModel::<i16>::from_bytes(&Aligned::of(&damaged).0).map(drop);
+    assert_eq!(found, Err(Error::ModelBytes(BytesProblem::Malformed)));
+}
+
 #[test]
 fn a_model_off_its_place_is_refused() {
     let bytes = Bundle::of(&[mapped()], None, With::default()).unwrap().to_bytes().unwrap();
@@ -503,12 +570,13 @@ fn malformed_maps_are_refused() {
         refused(&[(at, f32::NAN.to_bits())]);
         refused(&[(at, f32::INFINITY.to_bits())]);
     }
-    // Without the rank, and with one in older versions.
+    // Without the rank, with one in older versions, and without the numbers of clipped features.
     refused(&[(12, 1)]);
     refused(&[(12, 2)]);
+    refused(&[(12, 4)]);
     assert_eq!(
-        Model::from_bytes(&changed(&[(12, 4)]).0).err(),
-        Some(Error::ModelBytes(BytesProblem::Version(4)))
+        Model::from_bytes(&changed(&[(12, 5)]).0).err(),
+        Some(Error::ModelBytes(BytesProblem::Version(5)))
     );
     for kind in [1, 2] {
         let bytes = changed(&[(20, kind)]);

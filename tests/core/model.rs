@@ -218,6 +218,53 @@ fn coordinates_that_are_not_finite_are_refused() {
     assert_eq!(predict(&[f32::NAN, 1.0], [1.0, 1.0]), large(0));
 }
 
+/// The formula in doubles, with a map and without, near the mean and where a square would overflow.
+#[test]
+fn features_are_clipped_before_a_map() {
+    const NUMBERS: [f32; 12] = [0.5, 4.0, 0.0, 0.25, 2.0, 0.0, 2.0, -1.0, 3.0, 0.5, 1.5, -2.0];
+    let model = |rank, numbers: &'static [f32], landmarks: &'static [f32]| {
+        let parts = Parts { scaling: Scaling::Clipped { rank, numbers }, landmarks, ..parts() };
+        Model::new(Linear, parts)
+    };
+    let plain = model(None, &NUMBERS[..6], &LANDMARKS).unwrap();
+    let mapped = model(Some(2), &NUMBERS, &LANDMARKS[..4]).unwrap();
+    assert_eq!((plain.width(), mapped.width()), (3, 2));
+    for raw in
+        [[10.0, -2.0, 7.0], [11.5, -1.0, 7.0], [-90.0, 6.0, 7.0], [1e20, -1e25, 7.0], [10.0, 1e12, 7.0]]
+    {
+        let clipped = [0, 1, 2].map(|i: usize| {
+            let standard = f64::from(raw[i] - MEANS[i]) * f64::from(NUMBERS[i]);
+            standard / (standard * f64::from(NUMBERS[3 + i])).hypot(1.0)
+        });
+        let near = |found: &[f32], expected: &[f64]| {
+            let all = found.iter().zip(expected).all(|(one, other)| (f64::from(*one) - other).abs() < 1e-5);
+            assert!(all && found.len() == expected.len(), "{raw:?}: {found:?} {expected:?}");
+        };
+        near(plain.standardise(&raw, &mut [0.0; 3]).unwrap(), &clipped);
+        let row = |k: usize| (0..3).map(|i| f64::from(NUMBERS[6 + 3 * k + i]) * clipped[i]).sum::<f64>();
+        near(mapped.standardise(&raw, &mut [0.0; 2]).unwrap(), &[row(0), row(1)]);
+    }
+    for (raw, error) in [
+        ([10.0, f32::NAN, 7.0], Error::NotFinite { row: 0, column: 1 }),
+        ([10.0, -2.0, f32::INFINITY], Error::NotFinite { row: 0, column: 2 }),
+        ([10.0, f32::MAX, 7.0], Error::TooLarge { row: 0, column: 1 }),
+        // In standard deviations it is finite, and in bounds not.
+        ([10.0, f32::MAX / 5.0, 7.0], Error::TooLarge { row: 0, column: 1 }),
+    ] {
+        assert_eq!(plain.predict(&raw, &mut [0.0; 3]), Err(error));
+        assert_eq!(mapped.predict(&raw, &mut [0.0; 2]), Err(error));
+    }
+    // The last feature was constant, and that is known beside a map too.
+    assert_eq!(mapped.assess(&[10.0, -2.0, 8.0], &mut [0.0; 2]).unwrap().nearest, f32::INFINITY);
+    let length = |expected, found| Some(Error::Length { expected, found });
+    assert_eq!(model(None, &NUMBERS, &LANDMARKS).err(), length(6, 12));
+    assert_eq!(model(Some(2), &NUMBERS[..11], &LANDMARKS[..4]).err(), length(12, 11));
+    assert_eq!(model(Some(4), &NUMBERS, &LANDMARKS).err(), length(3, 4));
+    assert_eq!(model(Some(0), &NUMBERS, &LANDMARKS).err(), Some(Error::Empty));
+    let mut learner = Learner::<2, 3, Linear>::new();
+    assert_eq!(learner.start_from(&plain), Err(Error::Map));
+}
+
 #[test]
 fn maps_that_do_not_fit_are_refused() {
     let refused = |rank, rows| {

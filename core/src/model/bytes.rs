@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | 0 to 7 | `dppndevc` |
 //! | 8 to 11 | CRC-32 of bytes 12 to the end |
-//! | 12 to 15 | version: 1, 2 with sections, or 3 with a map |
+//! | 12 to 15 | version: 1, 2 with sections, 3 with a map, or 4 with clipped features |
 //! | 16 to 19 | length in bytes, a multiple of 4 |
 //! | 20 to 23 | kind: 0 single precision, 1 quantised with 16-bit landmarks, 2 with 8-bit ones |
 //! | 24 to 27 | features d |
@@ -13,10 +13,11 @@
 //! | 36 to 51 | the kernel's numbers: its exponent, rate or offset; its degree (quantised: limit, multiplier, shift, step) |
 //! | 52 to 59 | the target's mean and scale |
 //! | 60 on | single: means d, scales d, landmarks c d, weights c; with a map: rank r, means d, map r d, landmarks c r, weights c |
+//! | | clipped: rank r or 0, means d, scales d, inverse bounds d, map r d, landmarks c r or c d, weights c |
 //! | | quantised: centres d, factors d, exponents d, weights c, landmarks c d, zeros up to a multiple of 4; with a map: rank r, |
 //! | | its shift, centres d, factors d, exponents d, weights c, map r d, zeros, landmarks c r, zeros |
 //!
-//! Versions 2 and 3 have sections after the arrays, as `sections.rs` has them: their number, their table,
+//! Versions from 2 on have sections after the arrays, as `sections.rs` has them: their number, their table,
 //! their content.
 //!
 //! | section | content |
@@ -44,9 +45,11 @@ use bytemuck::{AnyBitPattern, PodCastError, try_cast_slice};
 
 pub(super) const MAGIC: &[u8; 8] = b"dppndevc";
 /// The latest version.
-pub(super) const LATEST: u32 = 3;
+pub(super) const LATEST: u32 = 4;
 /// The version with a map.
 const MAPPED: u32 = 3;
+/// The version with clipped features, in single precision.
+const CLIPPED: u32 = 4;
 /// The section of the outputs after the first: without it, one output would be taken for all.
 const FURTHER: u32 = 1;
 const LIMITS: u32 = 1 << 31;
@@ -73,6 +76,8 @@ pub(crate) struct Content<'a> {
     pub(crate) target_scale: f32,
     /// The rank of the map, if there is one.
     pub(crate) rank: Option<usize>,
+    /// Whether features are clipped.
+    clipped: bool,
     version: u32,
     rest: &'a [u32],
 }
@@ -113,7 +118,13 @@ impl<'a> Content<'a> {
 
     /// Return how many numbers scale the features.
     fn scales(&self) -> Result<usize, Error> {
-        if self.rank.is_some() { self.numbers(self.dim) } else { Ok(self.dim) }
+        let of_map = if self.rank.is_some() { self.numbers(self.dim)? } else { 0 };
+        let of_features = match (self.clipped, self.rank) {
+            (true, _) => self.dim.saturating_mul(2),
+            (false, None) => self.dim,
+            (false, Some(_)) => 0,
+        };
+        Ok(of_map.saturating_add(of_features))
     }
 
     /// Return the next array of `count` elements, which takes whole words.
@@ -245,14 +256,19 @@ fn parse(bytes: &[u8], kind: Kind) -> Result<Content<'_>, BytesProblem> {
     if found != kind as u32 {
         return Err(BytesProblem::Kind);
     }
-    let (rank, rest) = if version == MAPPED {
+    let clipped = version == CLIPPED;
+    if clipped && kind != Kind::Single {
+        return Err(BytesProblem::Malformed);
+    }
+    let (rank, rest) = if version == MAPPED || clipped {
         let (&rank, rest) = rest.split_first().ok_or(BytesProblem::Malformed)?;
-        (Some(rank as usize), rest)
+        (Some(rank as usize).filter(|&rank| !clipped || rank > 0), rest)
     } else {
         (None, rest)
     };
     Ok(Content {
         rank,
+        clipped,
         dim: dim as usize,
         landmarks: landmarks as usize,
         kernel,
@@ -297,6 +313,7 @@ impl<'a> Model<'a, f32, ChosenKernel<f32>> {
         let parts = Parts {
             means: content.take(d)?,
             scaling: match (content.rank, content.take(scales)?) {
+                (rank, numbers) if content.clipped => Scaling::Clipped { rank, numbers },
                 (None, scales) => Scaling::PerFeature(scales),
                 (Some(rank), rows) => Scaling::Map { rank, rows },
             },

@@ -2,7 +2,8 @@
 //!
 //! One scale a feature: `z_i = (x_i - mean_i) · scale_i`, d multiplications. A map: `z = B (x - mean)`, with
 //! the scales folded into `B = A diag(scale)`: d r multiply-adds, after which each landmark has r coordinates
-//! in place of d.
+//! in place of d. A clip, `z / √(1 + (z i)²)` after the scales, takes a square root and a division a feature;
+//! a map may follow it.
 
 use crate::error::Error;
 use crate::memory::rows_of;
@@ -39,13 +40,23 @@ pub enum Scaling<'a, T> {
         /// The rows of `B`, one for each coordinate: d numbers each.
         rows: &'a [T],
     },
+    /// One scale a feature, then a smooth clip: `z / √(1 + (z i)²)`, which is between `-1/i` and `1/i`.
+    Clipped {
+        /// The number of coordinates r of a linear map of clipped features; none without one.
+        rank: Option<usize>,
+        /// d scales, d inverse bounds `i`, which are 0 where there is no clip, and the r rows of the map.
+        numbers: &'a [T],
+    },
 }
 
 impl<'a, T: Scalar> Scaling<'a, T> {
-    /// Return its numbers: the scales, or the rows of the map one after the other.
+    /// Return its numbers: the scales, the inverse bounds, the rows of the map one after the other, whichever
+    /// there are.
     pub const fn numbers(&self) -> &'a [T] {
         match *self {
-            Self::PerFeature(numbers) | Self::Map { rows: numbers, .. } => numbers,
+            Self::PerFeature(numbers) | Self::Map { rows: numbers, .. } | Self::Clipped { numbers, .. } => {
+                numbers
+            }
         }
     }
 
@@ -58,6 +69,8 @@ impl<'a, T: Scalar> Scaling<'a, T> {
         let (width, expected) = match *self {
             Self::PerFeature(_) => (features, features),
             Self::Map { rank, .. } => (rank, features.saturating_mul(rank)),
+            Self::Clipped { rank: None, .. } => (features, features.saturating_mul(2)),
+            Self::Clipped { rank: Some(rank), .. } => (rank, features.saturating_mul(rank.saturating_add(2))),
         };
         if width == 0 || features == 0 {
             return Err(Error::Empty);
@@ -74,6 +87,8 @@ impl<'a, T: Scalar> Scaling<'a, T> {
         match *self {
             Self::PerFeature(scales) => changed(raw, means, scales),
             Self::Map { .. } => None,
+            // Scales come first.
+            Self::Clipped { numbers, .. } => changed(raw, means, numbers),
         }
     }
 
@@ -83,6 +98,7 @@ impl<'a, T: Scalar> Scaling<'a, T> {
         match *self {
             Self::PerFeature(scales) => standardise(raw, means, scales, row),
             Self::Map { rows, .. } => map(raw, means, rows, row),
+            Self::Clipped { rank, numbers } => clipped(raw, means, (rank.is_some(), numbers), row),
         }
     }
 }
@@ -117,6 +133,41 @@ pub(crate) fn standardise<T: Scalar>(raw: &[T], means: &[T], scales: &[T], row: 
         *slot = (value - mean) * scale;
         // `value` itself as well: an infinite constant feature is not 0.
         if !(slot.is_finite() && value.is_finite()) {
+            return Some(column);
+        }
+    }
+    None
+}
+
+/// Write the clipped features, or the map of them. Return the first feature for which one is not finite.
+fn clipped<T: Scalar>(
+    raw: &[T],
+    means: &[T],
+    (mapped, numbers): (bool, &[T]),
+    coordinates: &mut [T],
+) -> Option<usize> {
+    let dim = means.len();
+    let bounds = numbers.iter().skip(dim);
+    let columns = raw.iter().zip(means).zip(numbers.iter().zip(bounds));
+    coordinates.fill(T::ZERO);
+    for (column, ((&value, &mean), (&scale, &bound))) in columns.enumerate() {
+        let standard = (value - mean) * scale;
+        let share = standard * bound;
+        // A feature that is not finite leaves neither so, even times 0.
+        if !(standard.is_finite() && share.is_finite()) {
+            return Some(column);
+        }
+        // Beyond, 1 is lost in the sum, and a square may overflow.
+        let is_far = share.abs() > T::ONE / T::EPSILON;
+        let divisor = if is_far { share.abs() } else { (T::ONE + share * share).sqrt() };
+        let clipped = standard / divisor;
+        if !mapped {
+            coordinates.iter_mut().skip(column).take(1).for_each(|slot| *slot = clipped);
+            continue;
+        }
+        let entries = numbers.iter().skip(2 * dim + column).step_by(dim.max(1));
+        coordinates.iter_mut().zip(entries).for_each(|(slot, &entry)| *slot += entry * clipped);
+        if !coordinates.iter().all(|slot| slot.is_finite()) {
             return Some(column);
         }
     }

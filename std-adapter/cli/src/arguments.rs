@@ -31,7 +31,7 @@ pub(crate) struct Source {
     #[command(flatten)]
     pub(crate) table: TableArguments,
     /// How features are scaled: to mean 0 and standard deviation 1, to median 0 and the interquartile range
-    /// of a normal distribution, or not at all
+    /// of a normal distribution, the same with heavy tails clipped smoothly, or not at all
     #[arg(long, value_parser = one_of(&SCALES), default_value = "standard")]
     pub(crate) scale: Scale,
     /// Use so many rows, drawn at random [default: all; evaluate: 4000]
@@ -42,11 +42,15 @@ pub(crate) struct Source {
     pub(crate) seed: u64,
 }
 
-const SCALES: [Choice<Scale>; 3] =
-    [("standard", "", Scale::Standard), ("robust", "", Scale::Robust), ("none", "", Scale::None)];
+const SCALES: [Choice<Scale>; 4] = [
+    ("standard", "", Scale::Standard),
+    ("robust", "", Scale::Robust),
+    ("clipped", "", Scale::Clipped),
+    ("none", "", Scale::None),
+];
 
 /// The scales of a row store.
-pub(crate) const STORED_SCALES: [Choice<Scale>; 2] = [SCALES[0], SCALES[2]];
+pub(crate) const STORED_SCALES: [Choice<Scale>; 2] = [SCALES[0], SCALES[3]];
 
 /// The degree of the usual polynomial kernel, and its offset.
 const DEGREE: u32 = 3;

@@ -56,6 +56,9 @@ struct Report<'a> {
     /// The map by rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     map: Option<Vec<&'a [f64]>>,
+    /// The bound of each clipped feature, in the metric.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bounds: Option<&'a [f64]>,
     /// The inverse length-scale of each feature in the learned metric.
     #[serde(skip_serializing_if = "Option::is_none")]
     scales: Option<&'a [f64]>,
@@ -140,6 +143,7 @@ fn report(model: &Model) -> Report<'_> {
         landmarks: c,
         landmark_rows: &model.landmark_rows,
         map: map.map(|map| map.values.chunks_exact(model.feature_names.len()).collect()),
+        bounds: model.scaler.bounds.as_deref(),
         scales: model.scales.as_deref(),
         test: TestReport::of(model),
         importances: model.importances.as_ref().map(|measured| &measured.columns[..]),
@@ -169,7 +173,13 @@ fn text(report: &Report<'_>) -> String {
             "target",
             if report.targets.is_empty() { report.target.to_owned() } else { report.targets.join(", ") },
         ),
-        row("features", report.features.len()),
+        row(
+            "features",
+            match (report.features.len(), report.bounds) {
+                (count, None) => count.to_string(),
+                (count, Some(_)) => format!("{count}, clipped smoothly"),
+            },
+        ),
         row(
             "landmarks",
             match report.landmark_rows {

@@ -98,8 +98,12 @@ impl PartialSurvey {
             let column = spec.names[column].clone();
             return Err(Error::Spread(column));
         }
-        let target_scaler =
-            Scaler { means: all.means.split_off(dim), deviations: all.deviations.split_off(dim), map: None };
+        let target_scaler = Scaler {
+            means: all.means.split_off(dim),
+            deviations: all.deviations.split_off(dim),
+            map: None,
+            bounds: None,
+        };
         let rows = self.sample.iter().flat_map(|(_, row)| row[..dim].iter().copied()).collect();
         Ok(Survey {
             feature_names: names.to_vec(),

@@ -118,8 +118,10 @@ impl Options {
             None => Scale::None,
             Some("standard") => Scale::Standard,
             Some("robust") => Scale::Robust,
+            Some("clipped") => Scale::Clipped,
             Some(other) => {
-                return Err(refused(format!("invalid scale {other:?}: expected standard, robust or None")));
+                let expected = "standard, robust, clipped or None";
+                return Err(refused(format!("invalid scale {other:?}: expected {expected}")));
             }
         };
         let kernel = KernelParams { kind, sigma: self.sigma.parse(Sigma::Value)?, metric, kinds };

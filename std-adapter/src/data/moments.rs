@@ -111,7 +111,7 @@ impl Moments {
                 (mean, Scaler::or_constant((squares / self.count).sqrt() * scale, mean))
             })
             .unzip();
-        Scaler { means, deviations, map: None }
+        Scaler { means, deviations, map: None, bounds: None }
     }
 }
 

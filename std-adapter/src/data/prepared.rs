@@ -365,6 +365,7 @@ impl Prepared {
             means: of(&self.statistics.means),
             deviations: of(&self.statistics.deviations),
             map: None,
+            bounds: self.statistics.bounds.as_deref().map(of),
         };
         let mut recipe = self.recipe;
         if let Some(recipe) = &mut recipe {
@@ -394,9 +395,7 @@ impl Prepared {
         for row in self.rows.chunks_exact_mut(self.dim.max(1)) {
             row.iter_mut().zip(scales).for_each(|(value, scale)| *value *= scale);
         }
-        for (deviation, scale) in self.statistics.deviations.iter_mut().zip(scales) {
-            *deviation = if *scale > 0.0 { *deviation / scale } else { 0.0 };
-        }
+        self.statistics.rescale(scales);
         self
     }
 

@@ -1,8 +1,8 @@
 //! Standardisation: features with mean 0 and standard deviation 1.
 //!
 //! The statistics are those of the training rows, and a model stores them. The standard deviation divides by
-//! `n`. A constant feature carries no information and is set to zero. A learned [`Map`] of the standardised
-//! features may follow.
+//! `n`. A constant feature carries no information and is set to zero. Standardised features may be clipped
+//! smoothly, and a learned [`Map`] of them may follow.
 
 use crate::data::map::Map;
 use crate::data::weights::Weights;
@@ -17,6 +17,9 @@ const NORMAL_RANGE: f64 = 1.348_979_500_392_163_5;
 
 /// A relative spread below this is rounding error: the feature is constant.
 const CONSTANT: f64 = 1e-13;
+
+/// Where features are clipped, in robust deviations (Holzmüller, Grinsztajn, Steinwart 2024).
+const BOUND: f64 = 3.0;
 
 /// How features are scaled before a kernel sees them.
 ///
@@ -38,6 +41,9 @@ pub enum Scale {
     /// To median 0 and an interquartile range of that of a normal distribution with standard deviation 1:
     /// single outliers have no influence ([`Scaler::robust`]).
     Robust,
+    /// As robust, then clipped smoothly, `z / √(1 + (z/3)²)`, and to standard deviation 1: a heavy tail is
+    /// drawn in, and rows apart in the middle stay apart.
+    Clipped,
     /// Not at all.
     None,
 }
@@ -48,6 +54,7 @@ impl Scale {
         match self {
             Self::Standard => Scaler::weighted(rows, dim, weights),
             Self::Robust => Scaler::robust(rows, dim),
+            Self::Clipped => Scaler::clipped(rows, dim, weights),
             Self::None => Scaler::identity(dim),
         }
     }
@@ -75,6 +82,10 @@ pub struct Scaler {
     /// have it in a section of its own.
     #[serde(skip)]
     pub map: Option<Map>,
+    /// The bound `b` of each feature that is clipped to `z / √(1 + (z/b)²)`, before the map; none if no
+    /// feature is. Serialisation leaves it out, as the map.
+    #[serde(skip)]
+    pub bounds: Option<Vec<f64>>,
 }
 
 impl Scaler {
@@ -116,7 +127,7 @@ impl Scaler {
             let spread = deviation.sqrt() * scale;
             *deviation = if *scale == 0.0 { 0.0 } else { Self::or_constant(spread, *mean) };
         }
-        Self { means, deviations, map: None }
+        Self { means, deviations, map: None, bounds: None }
     }
 
     /// Compute medians, and interquartile ranges in the unit of a normal distribution's standard deviation,
@@ -147,12 +158,32 @@ impl Scaler {
             (middle, quantile(&apart, 0.5))
         };
         let (means, deviations) = (0..dim).into_par_iter().map(column).unzip();
-        Self { means, deviations, map: None }
+        Self { means, deviations, map: None, bounds: None }
+    }
+
+    /// Compute [robust](Self::robust) statistics, and bounds that clip features smoothly. The clipped
+    /// features of the weighted rows have standard deviation 1, and 0 is the median.
+    pub(crate) fn clipped(rows: &[f64], dim: usize, weights: Weights<'_>) -> Self {
+        let mut clipped = Self { bounds: Some(vec![BOUND; dim]), ..Self::robust(rows, dim) };
+        let mut rows = rows.to_vec();
+        clipped.apply(&mut rows);
+        let spread = Self::weighted(&rows, dim, weights).deviations;
+        let inverses: Vec<f64> = spread.iter().map(|&one| if one > 0.0 { 1.0 / one } else { 0.0 }).collect();
+        clipped.rescale(&inverses);
+        clipped
+    }
+
+    /// Multiply each standardised feature by a scale, 0 for one to be left out.
+    pub(crate) fn rescale(&mut self, scales: &[f64]) {
+        for (deviation, scale) in self.deviations.iter_mut().zip(scales) {
+            *deviation = if *scale > 0.0 { *deviation / scale } else { 0.0 };
+        }
+        self.bounds.iter_mut().flatten().zip(scales).for_each(|(bound, scale)| *bound *= scale);
     }
 
     /// The scaler that changes nothing, for `features` features.
     pub fn identity(features: usize) -> Self {
-        Self { means: vec![0.0; features], deviations: vec![1.0; features], map: None }
+        Self { means: vec![0.0; features], deviations: vec![1.0; features], map: None, bounds: None }
     }
 
     /// Return how many numbers a scaled row has: one a feature, or the rank of the map.
@@ -171,6 +202,12 @@ impl Scaler {
             && self.overflow().is_none()
             && self.deviations.iter().all(|&deviation| deviation >= 0.0)
             && self.map.as_ref().is_none_or(|map| map.is_well_formed(features))
+            && self.bounds.as_ref().is_none_or(|bounds| {
+                let usable = |(bound, deviation): (&f64, &f64)| {
+                    bound.is_finite() && (*bound > 0.0 || *deviation == 0.0)
+                };
+                bounds.len() == features && bounds.iter().zip(&self.deviations).all(usable)
+            })
     }
 
     /// Return the first feature whose mean or standard deviation is not finite.
@@ -197,20 +234,31 @@ impl Scaler {
         }
         rows.par_chunks_mut(features * BLOCK).for_each(|rows| {
             for row in rows.chunks_exact_mut(features) {
-                for ((value, mean), deviation) in row.iter_mut().zip(&self.means).zip(&self.deviations) {
-                    *value = standardised(*value, *mean, *deviation);
-                }
+                row.iter_mut()
+                    .enumerate()
+                    .for_each(|(feature, value)| *value = self.standard(feature, *value));
             }
         });
     }
 
     /// Undo the standardisation in place; a constant feature becomes its constant again. The rows must not be
-    /// mapped.
+    /// mapped. What was clipped at its bound, beyond some 10⁶ deviations, becomes a number of that size.
     pub fn undo(&self, rows: &mut [f64]) {
         for row in rows.chunks_exact_mut(self.means.len().max(1)) {
-            for ((value, mean), deviation) in row.iter_mut().zip(&self.means).zip(&self.deviations) {
-                *value = mean + deviation * *value;
+            for (feature, value) in row.iter_mut().enumerate() {
+                let bound = self.bounds.as_ref().map_or(0.0, |bounds| bounds[feature]);
+                let standard = if bound > 0.0 { unclipped(*value, bound) } else { *value };
+                *value = self.means[feature] + self.deviations[feature] * standard;
             }
+        }
+    }
+
+    /// Return a value of a feature, standardised and clipped, before the map.
+    pub(crate) fn standard(&self, feature: usize, value: f64) -> f64 {
+        let standard = standardised(value, self.means[feature], self.deviations[feature]);
+        match &self.bounds {
+            Some(bounds) if bounds[feature] > 0.0 => clipped(standard, bounds[feature]),
+            _ => standard,
         }
     }
 
@@ -219,14 +267,14 @@ impl Scaler {
     /// ```
     /// use dpp_nystrom::data::Scaler;
     ///
-    /// let scaler = Scaler { means: vec![20.0], deviations: vec![2.0], map: None };
+    /// let scaler = Scaler { means: vec![20.0], deviations: vec![2.0], map: None, bounds: None };
     /// let mut scaled = [0.0];
     /// scaler.apply_row(&[23.0], &mut scaled);
     /// assert_eq!(scaled, [1.5]);
     /// ```
     pub fn apply_row(&self, raw: &[f64], scaled: &mut [f64]) {
-        let columns = raw.iter().zip(&self.means).zip(&self.deviations);
-        let standard = columns.map(|((value, mean), deviation)| standardised(*value, *mean, *deviation));
+        let raw = raw.iter().take(self.means.len()).enumerate();
+        let standard = raw.map(|(feature, &value)| self.standard(feature, value));
         match &self.map {
             Some(map) => map.apply(standard, scaled),
             None => scaled.iter_mut().zip(standard).for_each(|(slot, value)| *slot = value),
@@ -255,6 +303,17 @@ pub(crate) fn standardised(value: f64, mean: f64, deviation: f64) -> f64 {
     }
 }
 
+/// Clip a standardised value smoothly. What is not finite stays so: a row that has it is refused.
+fn clipped(value: f64, bound: f64) -> f64 {
+    if value.is_finite() { value / (value / bound).hypot(1.0) } else { value }
+}
+
+/// Return the value that is clipped to this one. At the bound and beyond it is a large one.
+fn unclipped(value: f64, bound: f64) -> f64 {
+    let share = value / bound;
+    value / (1.0 - share * share).max(1e-12).sqrt()
+}
+
 /// Return the largest power of two at or below a positive number, so that scaling by it is exact; 0 for 0,
 /// and the smallest normal number for a subnormal one.
 pub(crate) fn power_of_two(size: f64) -> f64 {
@@ -266,6 +325,7 @@ pub(crate) fn power_of_two(size: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{Scaler, power_of_two, standardised};
+    use crate::data::weights::Weights;
 
     #[test]
     fn a_constant_feature_hides_no_value_that_is_not_finite() {
@@ -320,6 +380,36 @@ mod tests {
         let hit = Scaler::robust(&rows, 3);
         assert!((hit.means[0] - 5.0).abs() < 1.0 && hit.deviations[0] < 4.0, "{hit:?}");
         assert!(Scaler::of(&rows, 3).deviations[0] > 1e11);
+    }
+
+    /// The tail is drawn in, the middle is not; clipped features have deviation 1, also where two values are
+    /// all there is.
+    #[test]
+    fn a_heavy_tail_is_clipped() {
+        let mut rows: Vec<f64> =
+            (0..1_000).flat_map(|i| [f64::from(i % 100), f64::from(u8::from(i % 10 == 0)), 7.0]).collect();
+        (rows[0], rows[3]) = (1e9, -1e300);
+        let raw = rows.clone();
+        let clipped = Scaler::clipped(&rows, 3, Weights::default());
+        assert!(clipped.is_well_formed(3));
+        clipped.apply(&mut rows);
+        let own = Scaler::of(&rows, 3).deviations;
+        assert!((own[0] - 1.0).abs() < 1e-12 && (own[1] - 1.0).abs() < 1e-12 && own[2] == 0.0, "{own:?}");
+        let bound = clipped.bounds.as_ref().unwrap()[0];
+        assert!(rows[0] <= bound && rows[0] > 0.999 * bound && rows[3] >= -bound && bound < 5.0, "{bound}");
+        let (one, other) = (rows[3 * 49], rows[3 * 51]);
+        assert!(((other - one) / (2.0 / clipped.deviations[0]) - 1.0).abs() < 0.01, "{one} {other}");
+        clipped.undo(&mut rows);
+        rows.iter().zip(&raw).skip(6).for_each(|(one, other)| assert!((one - other).abs() < 1e-9));
+        assert!(rows[0] > 1e6 && rows[0].is_finite());
+        // Scales of a metric multiply what is clipped.
+        let (mut twice, mut row, mut scaled) = (clipped.clone(), [0.0; 3], [0.0; 3]);
+        twice.rescale(&[2.0, 0.0, 1.0]);
+        clipped.apply_row(&[120.0, 1.0, 7.0], &mut row);
+        twice.apply_row(&[120.0, 1.0, 7.0], &mut scaled);
+        assert!((scaled[0] - 2.0 * row[0]).abs() < 1e-12 && scaled[1] == 0.0 && twice.is_well_formed(3));
+        clipped.apply_row(&[f64::INFINITY, f64::NAN, 7.0], &mut row);
+        assert!(!row[0].is_finite() && row[1].is_nan());
     }
 
     #[test]

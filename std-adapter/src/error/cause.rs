@@ -190,6 +190,11 @@ pub(crate) enum Cause {
         "a row store is scaled to mean 0 and standard deviation 1, or not at all: medians need all rows at once"
     )]
     StoredScale,
+    /// Clipped features for a search in bytes of flash.
+    #[error(
+        "a search for a model in so many bytes of flash compares integers too, which cannot clip features; use --scale standard"
+    )]
+    ClippedFlash,
     /// A target or names given to a row store.
     #[error("{}: a row store has its own target and names; give them when it is converted", path.display())]
     StoreColumns {
@@ -491,6 +496,7 @@ impl Cause {
             | Self::SeveralTargets { .. }
             | Self::StoredTargets
             | Self::StoredScale
+            | Self::ClippedFlash
             | Self::StoreColumns { .. }
             | Self::InMemory { .. }
             | Self::OtherScale

@@ -22,6 +22,12 @@ pub(crate) enum ExportProblem {
         /// The kernel.
         kernel: String,
     },
+    /// Clipped features in integers.
+    #[error(
+        "cannot quantise a model of clipped features: integers have no square root; export in single precision, or fit with \
+         --scale standard"
+    )]
+    Clipped,
     /// Constants that the device's reader refuses.
     #[error(
         "a device would refuse the model: {0}; scale the target and the features to moderate values, or export in single precision"

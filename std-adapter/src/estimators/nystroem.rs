@@ -330,7 +330,7 @@ impl Nystroem {
     /// use dpp_nystrom::kernel::{KernelKind, KernelSpec};
     /// use dpp_nystrom::{Error, Nystroem};
     ///
-    /// let scaler = Scaler { means: vec![10.0], deviations: vec![2.0], map: None };
+    /// let scaler = Scaler { means: vec![10.0], deviations: vec![2.0], map: None, bounds: None };
     /// let feature_names = vec!["x".to_owned()];
     /// let columns =
     ///     Columns { name: "waves".into(), feature_names, scaler, target: None, further: Vec::new(), classes: None };

@@ -21,8 +21,8 @@
 //! [`TestError`](crate::model::TestError); section 11, mandatory, are the markers of missing values of the
 //! recipe, if they are not the usual ones; section 12, mandatory, is how columns are written, if not as plain
 //! numbers and words: the decimal comma, the separator of fields, and the forms of features and of targets;
-//! section 13, optional, says that the table was taken as it is, and what became of its columns. A model
-//! without sections is written as version 1.
+//! section 13, optional, says that the table was taken as it is, and what became of its columns; section 14,
+//! mandatory, are the bounds of clipped features. A model without sections is written as version 1.
 //!
 //! The whole frame is checked before the content is parsed, so truncated, damaged, future and foreign files
 //! are refused. A model is written under a temporary name in the same folder and renamed once it is complete.
@@ -82,6 +82,9 @@ const FORMS: u32 = 12;
 
 /// The tag of the section of what became of the columns of a table that was taken as it is.
 const TAKEN: u32 = 13;
+
+/// The tag of the section of the bounds of clipped features.
+const BOUNDS: u32 = 14;
 
 /// How the columns of a recipe are written.
 #[derive(Serialize, Deserialize)]
@@ -212,6 +215,7 @@ impl Model {
         let sections = [
             Section::of(CONFIDENCE, false, self.confidence.as_ref()),
             Section::of(MAP, true, self.scaler.map.as_ref()),
+            Section::of(BOUNDS, true, self.scaler.bounds.as_ref()),
             Section::of(SCALES, false, self.scales.as_ref()),
             Section::of(IMPORTANCES, false, self.importances.as_ref()),
             Section::of(TEST_ERROR, false, self.test_error.as_ref()),
@@ -258,6 +262,7 @@ impl Model {
             match section.tag {
                 CONFIDENCE => model.confidence = Some(section.content()?),
                 MAP => model.scaler.map = Some(section.content()?),
+                BOUNDS => model.scaler.bounds = Some(section.content()?),
                 RECIPE => model.recipe = Some(section.content()?),
                 SHARES => {
                     let shares: Vec<f64> = section.content()?;
@@ -300,7 +305,7 @@ mod tests {
         Model {
             feature_names: vec!["x".into()],
             target_name: "y".into(),
-            scaler: Scaler { means: vec![0.0], deviations: vec![1.0], map: None },
+            scaler: Scaler { means: vec![0.0], deviations: vec![1.0], map: None, bounds: None },
             target_mean: 0.0,
             target_deviation: 1.0,
             kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
@@ -328,7 +333,7 @@ mod tests {
             let mut recipe = Recipe { named: true, columns, as_it_is: true, ..Recipe::default() };
             recipe.taken = vec![Taken { column: "id".into(), how: How::Steps }];
             let names = vec!["x".into(), "d year".into(), "d days".into()];
-            let scaler = Scaler { means: vec![0.0; 3], deviations: vec![1.0; 3], map: None };
+            let scaler = Scaler { means: vec![0.0; 3], deviations: vec![1.0; 3], map: None, bounds: None };
             let landmarks = vec![0.5, 2014.0, 16_000.0];
             let coefficients = AnyCoefficients::F64(Coefficients { landmarks, weights: vec![1.0] });
             forms.put(&mut recipe).map(|()| Model {
@@ -433,6 +438,16 @@ mod tests {
                 Model::load(&path),
                 Err(Error(Cause::Model { problem: ModelProblem::Malformed, .. }))
             ));
+        }
+        let clipped = |bounds| Model {
+            scaler: Scaler { bounds: Some(bounds), ..model.scaler.clone() },
+            ..model.clone()
+        };
+        clipped(vec![3.0]).save(&path).unwrap();
+        assert_eq!(Model::load(&path).unwrap(), clipped(vec![3.0]));
+        for bounds in [vec![], vec![3.0, 3.0], vec![0.0], vec![-3.0], vec![f64::INFINITY]] {
+            clipped(bounds).save(&path).unwrap();
+            assert!(Model::load(&path).is_err());
         }
         let with = |scales: Vec<f64>| Model { scales: Some(scales), ..model.clone() };
         with(vec![1.5]).save(&path).unwrap();

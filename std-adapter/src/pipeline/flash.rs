@@ -226,6 +226,9 @@ pub fn fit_in_flash<'s>(
     observer: &dyn Observer,
 ) -> Result<InFlash<'s>, Error> {
     source.columns().learnable()?;
+    if source.columns().scaler.bounds.is_some() {
+        return Err(Error(Cause::ClippedFlash));
+    }
     if source.len() < FEWEST {
         return Err(Error(Cause::Folds { rows: source.len() }));
     }

@@ -9,7 +9,7 @@
 //! feature of the columns in their place. `R` is at most [`MOST_ROWS`], and so small that about [`WORK`]
 //! kernel values are computed, but at least [`FEWEST_ROWS`].
 
-use crate::data::{prepared::Prepared, scaler::Scaler, scaler::standardised, weights::Weights};
+use crate::data::{prepared::Prepared, scaler::Scaler, weights::Weights};
 use crate::error::Error;
 use crate::model::{Coefficients, Importance, Importances, Model, PERMUTATIONS};
 use crate::observer::{Observer, go_on};
@@ -244,10 +244,8 @@ impl<'a> Sample<'a> {
     /// Replace the terms of features by those of another row.
     fn replace(&self, row: usize, other: usize, features: &Range<usize>, sums: &mut [f64]) {
         let (model, scaled) = (&self.models[self.model_of[row]], &self.scaled[row]);
-        let Scaler { means, deviations, map } = model.scaler;
-        let standard = |of: usize, feature: usize| {
-            standardised(self.rows[of][feature], means[feature], deviations[feature])
-        };
+        let Scaler { means, map, .. } = model.scaler;
+        let standard = |of: usize, feature: usize| model.scaler.standard(feature, self.rows[of][feature]);
         let Some(map) = map else {
             for feature in features.clone() {
                 model.add(sums, feature, scaled[feature], -1.0);

@@ -217,6 +217,7 @@ impl FitSpec {
             means: targets().map(|target| target.mean).collect(),
             deviations: targets().map(|target| target.deviation).collect(),
             map: None,
+            bounds: None,
         };
         let target_name = columns.classes.as_ref().map_or(&first.name, |own| &own.column).clone();
         if ridge == Ridge::LeaveOneOut {
@@ -277,7 +278,7 @@ impl FitSpec {
             return Err(Error::new(ErrorKind::Argument, problem));
         }
         let labels = labels.iter().map(|&label| label.to_owned()).collect();
-        let target_scaler = Scaler { means, deviations, map: None };
+        let target_scaler = Scaler { means, deviations, map: None, bounds: None };
         Ok(Self { target_scaler, classes: Some(Classes { column, labels }), ..self })
     }
 
@@ -304,8 +305,8 @@ impl FitSpec {
     /// let spec = FitSpec {
     ///     feature_names: vec!["celsius".into()],
     ///     target_name: "hours".into(),
-    ///     scaler: Scaler { means: vec![20.0], deviations: vec![2.0], map: None },
-    ///     target_scaler: Scaler { means: vec![5.0], deviations: vec![1.5], map: None },
+    ///     scaler: Scaler { means: vec![20.0], deviations: vec![2.0], map: None, bounds: None },
+    ///     target_scaler: Scaler { means: vec![5.0], deviations: vec![1.5], map: None, bounds: None },
     ///     landmarks: vec![-1.0, 0.5],
     ///     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 0.5 },
     ///     folds: 10,
@@ -320,8 +321,16 @@ impl FitSpec {
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let memory = |_| Error(Cause::Memory { bytes: size_of_val(self.landmarks.as_slice()) });
         let mut bytes = postcard::to_allocvec(self).map_err(memory)?;
-        if let Some(map) = &self.scaler.map {
-            bytes.extend(postcard::to_allocvec(map).map_err(memory)?);
+        match &self.scaler {
+            Scaler { map: Some(map), bounds: None, .. } => {
+                bytes.extend(postcard::to_allocvec(map).map_err(memory)?);
+            }
+            // No map has rank 0.
+            Scaler { map, bounds: Some(bounds), .. } => {
+                bytes.push(0);
+                bytes.extend(postcard::to_allocvec(&(map, bounds)).map_err(memory)?);
+            }
+            _ => {}
         }
         Ok(bytes)
     }
@@ -333,8 +342,13 @@ impl FitSpec {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let (mut spec, rest) = postcard::take_from_bytes::<Self>(bytes).map_err(|_| Error(Cause::FitSpec))?;
         if !rest.is_empty() {
-            spec.scaler.map = match postcard::take_from_bytes(rest) {
-                Ok((map, [])) => Some(map),
+            let read = match rest.split_first() {
+                Some((0, clipped)) => postcard::take_from_bytes::<(_, Vec<f64>)>(clipped)
+                    .map(|((map, bounds), rest)| (map, Some(bounds), rest)),
+                _ => postcard::take_from_bytes(rest).map(|(map, rest)| (Some(map), None, rest)),
+            };
+            (spec.scaler.map, spec.scaler.bounds) = match read {
+                Ok((map, bounds, [])) => (map, bounds),
                 _ => return Err(Error(Cause::FitSpec)),
             };
         }
@@ -362,13 +376,14 @@ impl FitSpec {
         // Only the bits matter.
         let seed = [f64::from_bits(self.seed)];
         let map = self.scaler.map.as_ref().map_or(&[][..], |map| &map.values);
-        let numbers: [&[f64]; 7] = [
+        let numbers: [&[f64]; 8] = [
             &seed,
             &self.scaler.means,
             &self.scaler.deviations,
             &self.target_scaler.means,
             &self.target_scaler.deviations,
             map,
+            self.scaler.bounds.as_deref().unwrap_or_default(),
             &self.landmarks,
         ];
         digest(&numbers, landmarks.factor())
@@ -559,8 +574,8 @@ mod tests {
         FitSpec {
             feature_names: vec!["x".into()],
             target_name: "y".into(),
-            scaler: Scaler { means: vec![1.0], deviations: vec![2.0], map: None },
-            target_scaler: Scaler { means: vec![3.0], deviations: vec![4.0], map: None },
+            scaler: Scaler { means: vec![1.0], deviations: vec![2.0], map: None, bounds: None },
+            target_scaler: Scaler { means: vec![3.0], deviations: vec![4.0], map: None, bounds: None },
             landmarks: vec![-1.0, 0.0, 1.0],
             kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
             folds: 2,
@@ -576,7 +591,7 @@ mod tests {
         own.accumulate(&mut accumulated, &[&[0.5, 2.5, 1.0]], &[1.0, 2.0, 7.0]).unwrap();
         let bytes = own.state(&accumulated).unwrap();
         assert_eq!(own.read(&bytes).unwrap(), accumulated);
-        let moved = |mean| Scaler { means: vec![mean], deviations: vec![2.0], map: None };
+        let moved = |mean| Scaler { means: vec![mean], deviations: vec![2.0], map: None, bounds: None };
         let others = [
             FitSpec { seed: 6, ..own.clone() },
             FitSpec { landmarks: vec![-1.0, 0.0, 1.5], ..own.clone() },
@@ -599,12 +614,21 @@ mod tests {
     #[test]
     fn a_map_is_applied_where_the_rows_are() {
         let map = Map { rank: 1, values: vec![2.0, -1.0] };
-        let scaler = Scaler { means: vec![1.0, 3.0], deviations: vec![2.0, 0.5], map: Some(map) };
+        let scaler =
+            Scaler { means: vec![1.0, 3.0], deviations: vec![2.0, 0.5], map: Some(map), bounds: None };
         let names = vec!["a".into(), "b".into()];
         let spec = FitSpec { feature_names: names, scaler: scaler.clone(), ..spec() };
         let bytes = spec.to_bytes().unwrap();
         assert_eq!(FitSpec::from_bytes(&bytes).unwrap(), spec);
         assert!(FitSpec::from_bytes(&bytes[..bytes.len() - 1]).is_err());
+        for map in [None, scaler.map.clone()] {
+            let scaler = Scaler { map, bounds: Some(vec![3.0, 2.5]), ..scaler.clone() };
+            let landmarks = vec![-1.0; 2 * scaler.width()];
+            let clipped = FitSpec { scaler, landmarks, ..spec.clone() };
+            let bytes = clipped.to_bytes().unwrap();
+            assert_eq!(FitSpec::from_bytes(&bytes).unwrap(), clipped);
+            assert!(FitSpec::from_bytes(&bytes[..bytes.len() - 1]).is_err());
+        }
         let (a, b) = ([0.5, 2.5, 1.0], [3.0, 3.5, 2.0]);
         let mapped = [0, 1, 2].map(|i| 2.0 * (a[i] - 1.0) / 2.0 - (b[i] - 3.0) / 0.5);
         // Folds, which are drawn by raw rows, would differ.
@@ -628,7 +652,8 @@ mod tests {
             Some(Classes { column: "y".into(), labels: labels.map(str::to_owned).to_vec() })
         };
         let (means, deviations) = (vec![0.3, 0.1, 0.6], vec![0.5, 0.3, 0.4]);
-        let target_scaler = Scaler { means: means.clone(), deviations: deviations.clone(), map: None };
+        let target_scaler =
+            Scaler { means: means.clone(), deviations: deviations.clone(), map: None, bounds: None };
         let spec = FitSpec { classes: classes(["a", "b", "c"]), target_scaler, ..spec() };
         let bytes = spec.to_bytes().unwrap();
         assert_eq!(FitSpec::from_bytes(&bytes).unwrap(), spec);
@@ -647,7 +672,8 @@ mod tests {
         let outputs = model.predict(&x).unwrap();
         assert_eq!((model.outputs(), sums.rows(), model.further[1].target.name.as_str()), (3, 90, "y=c"));
         for k in 0..3 {
-            let target_scaler = Scaler { means: vec![means[k]], deviations: vec![deviations[k]], map: None };
+            let target_scaler =
+                Scaler { means: vec![means[k]], deviations: vec![deviations[k]], map: None, bounds: None };
             let alone = FitSpec { classes: None, target_scaler, ..spec.clone() };
             let indicator: Vec<f64> =
                 class.iter().map(|class| f64::from(u8::from(*class == k as f64))).collect();
@@ -670,7 +696,8 @@ mod tests {
     #[test]
     fn labels_may_be_added_before_rows_are() {
         let classes = Some(Classes { column: "y".into(), labels: vec!["a".into(), "c".into()] });
-        let target_scaler = Scaler { means: vec![0.25, 0.75], deviations: vec![0.4, 0.5], map: None };
+        let target_scaler =
+            Scaler { means: vec![0.25, 0.75], deviations: vec![0.4, 0.5], map: None, bounds: None };
         let spec = FitSpec { classes, target_scaler, ..spec() };
         let all = spec.clone().with_labels(&["a", "b", "c"]).unwrap();
         assert_eq!(all.target_scaler.means, [0.25, 0.0, 0.75]);

@@ -44,6 +44,13 @@ pub(crate) fn mapped(kernel: &str) -> (Folder, Model, Table) {
     (folder, model, rows)
 }
 
+/// The same with clipped features.
+pub(crate) fn clipped((folder, mut model, rows): (Folder, Model, Table)) -> (Folder, Model, Table) {
+    model.scaler.bounds = Some(vec![3.0, 2.5, 4.0]);
+    model.save(folder.path("m")).unwrap();
+    (folder, model, rows)
+}
+
 /// Bytes at a multiple of 4, and at `off` beyond one.
 pub(crate) struct Flash(Vec<u32>, usize);
 
@@ -70,7 +77,7 @@ pub(crate) fn made_up(kernel: KernelKind) -> Model {
     Model {
         feature_names: vec!["warm".to_owned(), "wet */ \"both\"".to_owned()],
         target_name: "days".to_owned(),
-        scaler: Scaler { means: vec![20.5, 1013.25], deviations: vec![4.0, 12.5], map: None },
+        scaler: Scaler { means: vec![20.5, 1013.25], deviations: vec![4.0, 12.5], map: None, bounds: None },
         target_mean: 3.75,
         target_deviation: 1.5,
         kernel: KernelSpec { kind: kernel, sigma: 1.25 },
@@ -103,6 +110,13 @@ pub(crate) fn made_up_mapped(kernel: KernelKind) -> Model {
     model
 }
 
+/// The same with clipped features.
+pub(crate) fn made_up_clipped(kernel: KernelKind) -> Model {
+    let mut model = made_up_mapped(kernel);
+    model.scaler.bounds = Some(vec![3.25, 2.5]);
+    model
+}
+
 #[allow(dead_code, unreachable_pub)]
 mod statics {
     include!("exported/gaussian.rs");
@@ -113,6 +127,7 @@ mod statics {
     include!("exported/linear.rs");
     include!("exported/rational_quadratic.rs");
     include!("exported/mapped.rs");
+    include!("exported/clipped.rs");
     include!("exported/bits16.rs");
     include!("exported/bits8.rs");
 }
@@ -121,12 +136,12 @@ mod statics {
 #[test]
 fn statics_are_the_models() {
     use statics::{
-        BITS8, BITS16, GAUSSIAN, LAPLACE, LINEAR, MAPPED, MAPPED_WIDTH, MATERN32, MATERN52, POLYNOMIAL,
-        RATIONAL_QUADRATIC,
+        BITS8, BITS16, CLIPPED, CLIPPED_WIDTH, GAUSSIAN, LAPLACE, LINEAR, MAPPED, MAPPED_WIDTH, MATERN32,
+        MATERN52, POLYNOMIAL, RATIONAL_QUADRATIC,
     };
     type Predict = fn(&[f32]) -> Result<f32, CoreError>;
     let polynomial = KernelKind::Polynomial { degree: 3, offset: 1.5 };
-    let cases: [(&str, &str, KernelKind, Option<Bits>, Predict); 10] = [
+    let cases: [(&str, &str, KernelKind, Option<Bits>, Predict); 11] = [
         ("gaussian", include_str!("exported/gaussian.rs"), KernelKind::Gaussian, None, |x| {
             GAUSSIAN.predict(x, &mut [0.0; 2])
         }),
@@ -155,6 +170,9 @@ fn statics_are_the_models() {
         ("mapped", include_str!("exported/mapped.rs"), KernelKind::Gaussian, None, |x| {
             MAPPED.predict(x, &mut [0.0; MAPPED_WIDTH])
         }),
+        ("clipped", include_str!("exported/clipped.rs"), KernelKind::Gaussian, None, |x| {
+            CLIPPED.predict(x, &mut [0.0; CLIPPED_WIDTH])
+        }),
         ("bits16", include_str!("exported/bits16.rs"), KernelKind::Gaussian, Some(Bits::Sixteen), |x| {
             BITS16.predict(x, &mut [0; 2])
         }),
@@ -163,7 +181,11 @@ fn statics_are_the_models() {
         }),
     ];
     for (name, committed, kernel, bits, predict) in cases {
-        let model = if name == "mapped" { made_up_mapped(kernel) } else { made_up(kernel) };
+        let model = match name {
+            "mapped" => made_up_mapped(kernel),
+            "clipped" => made_up_clipped(kernel),
+            _ => made_up(kernel),
+        };
         let models = [model];
         let bundle = Bundle::of(&models, bits, With::default()).unwrap();
         let exported = &bundle.first;
@@ -220,7 +242,8 @@ fn by_hand(model: &Model, raw: &[f64]) -> f64 {
 
 #[test]
 fn exported_models_have_the_kernels_formulas() {
-    for model in KernelKind::ALL.iter().flat_map(|&kernel| [made_up(kernel), made_up_mapped(kernel)]) {
+    let models = [made_up, made_up_mapped, made_up_clipped];
+    for model in KernelKind::ALL.iter().flat_map(|&kernel| models.map(|of| of(kernel))) {
         let exported = Exported::of(&model, None).unwrap();
         for row in [[20.5_f64, 1013.25], [18.25, 1008.0], [31.25, 1040.5]] {
             let found = f64::from(exported.predict_row(&single(&row)).unwrap());
@@ -245,7 +268,7 @@ fn exported_models_have_the_kernels_formulas() {
 #[test]
 fn bytes_are_the_models() {
     for kernel in kernels() {
-        for (folder, model, rows) in [folder(kernel, "f32"), folder(kernel, "f64"), mapped(kernel)] {
+        for (folder, model, rows) in [folder(kernel, "f32"), clipped(folder(kernel, "f64")), mapped(kernel)] {
             folder.run("export m --to bytes --out m.bin").good();
             let exported = Exported::of(&model, None).unwrap();
             let flash = Flash::new(&folder.bytes("m.bin"), 0);

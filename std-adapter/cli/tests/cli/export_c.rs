@@ -1,7 +1,7 @@
 //! Exported C headers, compiled by the machine's own C compiler.
 
 use crate::command::{Folder, number};
-use crate::export::{folder, kernels, made_up, mapped, single};
+use crate::export::{clipped, folder, kernels, made_up, mapped, single};
 use dpp_nystrom::core::{Assessor, Limits, QuantisedModel};
 use dpp_nystrom::data::table::Table;
 use dpp_nystrom::kernel::KernelKind;
@@ -66,7 +66,8 @@ pub(crate) fn raw(rows: &Table) -> Vec<Vec<f32>> {
 #[test]
 fn headers_predict_the_same_bits() {
     let models = kernels().flat_map(|kernel| [(kernel, folder(kernel, "f64")), (kernel, mapped(kernel))]);
-    for (kernel, (folder, model, rows)) in models {
+    let of_clipped = [clipped(folder("gaussian", "f64")), clipped(mapped("laplace"))];
+    for (kernel, (folder, model, rows)) in models.chain(of_clipped.map(|model| ("clipped", model))) {
         folder.run("export m --to c --out m.h").good();
         let exported = Exported::of(&model, None).unwrap();
         let raw = raw(&rows);

@@ -100,6 +100,61 @@ fn numbers_of_any_size_are_learned() {
     folder.run("export m.dpp --to bytes --out m.bin").refused(&["single precision"]);
 }
 
+/// A heavy tail is drawn in, and the model takes that wherever it goes, or says that it cannot.
+#[test]
+fn clipped_features_go_with_the_model() {
+    let mut sample = Sample::new(400, 2);
+    sample.features.iter_mut().for_each(|row| row[0] = (3.0 * row[0]).sinh());
+    let folder = Folder::with("a.csv", sample.csv());
+    let [plain, robust, clipped] = ["standard", "robust", "clipped"].map(|scale| {
+        let fit = format!("fit a.csv --metric one --landmarks 20 --scale {scale} --model {scale}.dpp --json");
+        number(&folder.run(&fit).good().json(), "cv_nrmse")
+    });
+    assert!(clipped < 0.8 * plain.min(robust), "{plain} {robust} {clipped}");
+    let told = folder.run("info clipped.dpp").good().out;
+    assert!(told.contains("clipped smoothly"), "{told}");
+    let predicted = |model: &str| {
+        folder.run(&format!("predict {model} a.csv --out out.csv")).good();
+        folder
+            .text("out.csv")
+            .lines()
+            .skip(1)
+            .map(|line| line.split(',').next().unwrap().parse().unwrap())
+            .collect::<Vec<f64>>()
+    };
+    let own = predicted("clipped.dpp");
+    for option in ["", " --with novelty"] {
+        folder.run(&format!("export clipped.dpp --to bytes --out m.bin{option}")).good();
+    }
+    for (one, other) in predicted("m.bin").iter().zip(&own) {
+        assert!((one - other).abs() < 1e-3, "{one} {other}");
+    }
+    folder
+        .run("export clipped.dpp --to c --quantise i16 --out no.h")
+        .refused(&["clipped", "--scale standard"]);
+    folder
+        .run("fit a.csv --flash 2KiB --scale clipped --model no.dpp")
+        .refused(&["flash", "--scale standard"]);
+    folder.run("convert a.csv --scale clipped --out no.rows").misused(&["standard, none"]);
+    // Sums of a device that has these rows are those of the fit.
+    folder.run("learn clipped.dpp a.csv --out a.state").good();
+    folder.run("merge a.state --of clipped.dpp --model merged.dpp").good();
+    for (one, other) in predicted("merged.dpp").iter().zip(&own) {
+        assert!((one - other).abs() < 0.1, "{one} {other}");
+    }
+    // Scales and maps are learned of clipped features.
+    for metric in ["scales", "map"] {
+        let fit = format!("fit a.csv --metric {metric} --landmarks 20 --scale clipped --model m.dpp --json");
+        let found = number(&folder.run(&fit).good().json(), "cv_nrmse");
+        assert!(found < 1.05 * clipped, "{metric}: {found} {clipped}");
+        let own = predicted("m.dpp");
+        folder.run("export m.dpp --to bytes --out m.bin").good();
+        for (one, other) in predicted("m.bin").iter().zip(&own) {
+            assert!((one - other).abs() < 1e-3, "{metric}: {one} {other}");
+        }
+    }
+}
+
 /// Names from files come out as text: no terminal sequence, no formula.
 #[test]
 fn names_are_inert() {

@@ -177,7 +177,7 @@ impl RowSource for Rows<'_> {
         Columns {
             name: "rows".to_owned(),
             feature_names: vec!["a".to_owned(), "b".to_owned()],
-            scaler: Scaler { means: vec![0.0; 2], deviations: vec![1.0; 2], map: None },
+            scaler: Scaler { means: vec![0.0; 2], deviations: vec![1.0; 2], map: None, bounds: None },
             target: Some(TargetColumn { name: "y".to_owned(), mean: 0.0, deviation: 1.0 }),
             further: Vec::new(),
             classes: None,

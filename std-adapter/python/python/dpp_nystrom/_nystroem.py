@@ -55,9 +55,10 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         `sweeps`, of exchanges (`refined`, `auto`); `budget`, in seconds (`auto`); `steps`, of the chain (`kdpp`).
     landmarks : array-like of int, default=None
         Row indices to use in place of `n_components` and `selector`.
-    scale : {"standard", "robust"} or None, default=None
+    scale : {"standard", "robust", "clipped"} or None, default=None
         None: rows as they are, as scikit-learn takes them. "standard": to mean 0 and standard deviation 1, constant features to 0, as
-        the command line does. "robust": to median 0 and the interquartile range of a normal distribution.
+        the command line does. "robust": to median 0 and the interquartile range of a normal distribution. "clipped": the same, with
+        heavy tails clipped smoothly.
     categorical_features, missing, keep, strict
         How a table is taken, as for :class:`LandmarkRidge`. Not for a precomputed kernel.
     random_state : int, RandomState instance or None, default=None

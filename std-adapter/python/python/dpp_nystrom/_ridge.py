@@ -43,8 +43,9 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
     metric : str, default="auto"
         "one": one bandwidth for all features. "scales": a scale for each, learned from the target. "map" or "map:R": a linear map
         of them, of rank R. "auto": whichever predicts rows that are held out best; with fewer than 100 rows, "one".
-    scale : {"standard", "robust"} or None, default="standard"
-        Standardise the features, or take them as they are.
+    scale : {"standard", "robust", "clipped"} or None, default="standard"
+        Standardise the features, "robust" by medians and interquartile ranges, "clipped" with heavy tails clipped smoothly too; None
+        takes them as they are.
     categorical_features : "from_dtype", None or array-like of names, indices or a mask, default="from_dtype"
         The columns of a table that are words even where they are numbers or dates. "from_dtype": categories. Levels of ordered categories
         keep their order, and others are sorted.

@@ -132,7 +132,8 @@ impl Description {
     fn is_well_formed(&self) -> bool {
         let usable = |target: &TargetColumn| {
             let TargetColumn { mean, deviation, .. } = *target;
-            Scaler { means: vec![mean], deviations: vec![deviation], map: None }.is_well_formed(1)
+            Scaler { means: vec![mean], deviations: vec![deviation], map: None, bounds: None }
+                .is_well_formed(1)
         };
         self.rows > 0
             && self.features() > 0

@@ -67,7 +67,8 @@ pub fn convert(
 /// without them.
 ///
 /// # Errors
-/// Those of [`convert`]; `ErrorKind::Unsupported` for [`Scale::Robust`], whose medians need all rows at once.
+/// Those of [`convert`]; `ErrorKind::Unsupported` for [`Scale::Robust`] and [`Scale::Clipped`], whose medians
+/// need all rows at once.
 ///
 /// ```
 /// use dpp_nystrom::data::{store::convert_with, table::{Missing, Options}};
@@ -90,7 +91,7 @@ pub fn convert_with(
     out: &Path,
     observer: &dyn Observer,
 ) -> Result<(Store, Remarks), Error> {
-    if scale == Scale::Robust {
+    if matches!(scale, Scale::Robust | Scale::Clipped) {
         return Err(Error(Cause::StoredScale));
     }
     let fail = |source| Error(Cause::Write { path: out.to_owned(), source });
@@ -162,7 +163,7 @@ impl Writer {
         let labels = recipe.classes.clone().unwrap_or_default();
         let target = block.target.as_ref().map(|values| match labels.is_empty() {
             true => Scaler::of(values, 1),
-            false => Scaler { means: vec![INDEX.0], deviations: vec![INDEX.1], map: None },
+            false => Scaler { means: vec![INDEX.0], deviations: vec![INDEX.1], map: None, bounds: None },
         });
         let mut description = Description {
             name: name.to_owned(),
@@ -235,7 +236,7 @@ impl Writer {
         if let (Some(column), Some(target)) = (self.targets, &mut description.target) {
             let statistics = match description.classes.is_empty() {
                 true => column.moments.statistics(),
-                false => Scaler { means: vec![INDEX.0], deviations: vec![INDEX.1], map: None },
+                false => Scaler { means: vec![INDEX.0], deviations: vec![INDEX.1], map: None, bounds: None },
             };
             if statistics.overflow().is_some()
                 || leaves_no_room(statistics.means[0], statistics.deviations[0])

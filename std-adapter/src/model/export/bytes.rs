@@ -27,7 +27,8 @@ impl Exported {
     }
 
     /// [`to_bytes`](Self::to_bytes) with sections: version 2 of the format, where there are any, and 3 with a
-    /// map.
+    /// map, and 4 of
+    /// clipped features.
     pub(crate) fn to_bytes_with(&self, sections: &[Section]) -> Result<Vec<u8>, Error> {
         match &self.0 {
             Parts::Single(model) => {
@@ -72,6 +73,10 @@ impl Exported {
     ) -> Result<Vec<u8>, Error> {
         let count = |value: usize| u32::try_from(value).map_err(|_| Error::from(ExportProblem::Size));
         let version = match self.rank() {
+            rank if self.is_clipped() => {
+                arrays.splice(..0, count(rank.unwrap_or(0))?.to_le_bytes());
+                4
+            }
             None if sections.is_empty() => 1,
             None => 2,
             Some(rank) => {

@@ -15,18 +15,28 @@ use std::fmt::{Debug, Write};
 pub(crate) fn text(single: &Single, bundle: &Bundle<'_>, name: &Name) -> String {
     let (outputs, mapped) = (bundle.outputs(), single.scaling.rank().is_some());
     let (about, ..) = single.kernel.stored();
-    let mut text = head(bundle, name, about.c.contains("sqrtf"));
+    let mut text = head(bundle, name, about.c.contains("sqrtf") || single.scaling.is_clipped());
     let weights: Vec<f32> = all_weights(bundle).into_iter().map(f32::from_bits).collect();
-    for (array, values) in [
-        ("means", &single.means[..]),
-        (if mapped { "map" } else { "scales" }, single.scaling.lend().numbers()),
-        ("landmarks", &single.landmarks),
-        ("weights", &weights),
-    ] {
+    let (numbers, features) = (single.scaling.lend().numbers(), single.means.len());
+    let scaling = match single.scaling.is_clipped() {
+        true => {
+            let (scales, rest) = numbers.split_at(features);
+            let (bounds, map) = rest.split_at(features);
+            vec![("scales", scales), ("inverse_bounds", bounds), ("map", map)]
+        }
+        false => vec![(if mapped { "map" } else { "scales" }, numbers)],
+    };
+    let arrays = [("landmarks", &single.landmarks[..]), ("weights", &weights)];
+    let arrays = [("means", &single.means[..])].into_iter().chain(scaling).chain(arrays);
+    for (array, values) in arrays.filter(|(_, values)| !values.is_empty()) {
         write_array(&mut text, "float", name, array, values, "f");
     }
     // Names are replaced last, because one may contain another placeholder.
-    let standardise = if mapped { MAP } else { SCALE_EACH };
+    let standardise = match (single.scaling.is_clipped(), mapped) {
+        (true, _) => &clip(mapped),
+        (false, true) => MAP,
+        (false, false) => SCALE_EACH,
+    };
     let body = predict(BODY, outputs, ["float", "0.0f", "sums[i]"])
         .replace("KERNEL", &kernel(single.kernel, outputs))
         .replace("MEAN", &float(single.target_mean))
@@ -304,6 +314,52 @@ static inline bool name_standardise(const float *x, float *row)
     }
     return true;
 }
+";
+
+/// Clipped features, and a map of them.
+fn clip(mapped: bool) -> String {
+    match mapped {
+        false => CLIP
+            .replace("CLEAR", "")
+            .replace("STORE", "        row[i] = value;\n")
+            .replace("int i, a;", "int i;"),
+        true => CLIP.replace("CLEAR", CLEAR).replace("STORE", TO_COORDINATES),
+    }
+}
+
+const CLIP: &str = "
+/* Each feature less its mean, times its scale, clipped smoothly; false where a feature is NaN or infinite. */
+static inline bool name_standardise(const float *x, float *row)
+{
+    int i, a;
+
+CLEAR    for (i = 0; i < NAME_FEATURES; i++) {
+        const float standard = (x[i] - name_means[i]) * name_scales[i];
+        const float share = standard * name_inverse_bounds[i];
+        const float size = (share < 0.0f) ? -share : share;
+        /* Beyond 2^23, 1 is lost in the sum. */
+        const float divisor = (size > 8388608.0f) ? size : sqrtf(1.0f + share * share);
+        const float value = standard / divisor;
+
+        if (!name_is_finite(x[i]) || !name_is_finite(standard) || !name_is_finite(share)) {
+            return false;
+        }
+STORE    }
+    return true;
+}
+";
+
+const CLEAR: &str = "    for (a = 0; a < NAME_WIDTH; a++) {
+        row[a] = 0.0f;
+    }
+";
+
+const TO_COORDINATES: &str = "        for (a = 0; a < NAME_WIDTH; a++) {
+            row[a] += name_map[a * NAME_FEATURES + i] * value;
+            if (!name_is_finite(row[a])) {
+                return false;
+            }
+        }
 ";
 
 /// The sums of several outputs.

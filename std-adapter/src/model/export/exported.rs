@@ -22,7 +22,7 @@ use faer::{Mat, MatRef};
 /// # use dpp_nystrom::{model::{AnyCoefficients, Coefficients}, Model};
 /// # let model = Model {
 /// #     feature_names: vec!["x".into()], target_name: "y".into(),
-/// #     scaler: Scaler { means: vec![2.0], deviations: vec![0.5], map: None },
+/// #     scaler: Scaler { means: vec![2.0], deviations: vec![0.5], map: None, bounds: None },
 /// #     target_mean: 1.0, target_deviation: 3.0, ridge: 0.1,
 /// #     kernel: KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 },
 /// #     trained_on: "rows".into(), trained_rows: 9, landmark_rows: vec![4], train_nrmse: 0.0,
@@ -186,6 +186,11 @@ impl Exported {
         }
     }
 
+    /// Whether features are clipped.
+    pub(crate) fn is_clipped(&self) -> bool {
+        matches!(&self.0, Parts::Single(model) if model.scaling.is_clipped())
+    }
+
     /// Return the number of coordinates of a standardised row and of a landmark: that of features, or the
     /// rank of the map.
     pub fn width(&self) -> usize {
@@ -208,7 +213,12 @@ impl Exported {
     /// Return the bytes of constant data, without code: the arrays, and for integers the table of powers,
     /// which is in the header in C and in the core in Rust.
     pub fn flash_bytes(&self) -> usize {
-        constants(self.bits(), self.shape(), self.rank())
+        let of_clip = match self.rank() {
+            _ if !self.is_clipped() => 0,
+            None => 4 * self.features(),
+            Some(_) => 8 * self.features(),
+        };
+        constants(self.bits(), self.shape(), self.rank()) + of_clip
     }
 
     /// Return the bytes of RAM for the standardised or quantised row of a prediction: room that the caller

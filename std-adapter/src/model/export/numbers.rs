@@ -37,8 +37,9 @@ pub(crate) fn about(bundle: &Bundle<'_>) -> Vec<String> {
         Parts::Bits8(_) => "integers, 8-bit landmarks",
     };
     let shape = format!(
-        "{} landmarks{}, {} kernel:",
+        "{} landmarks{}{}, {} kernel:",
         exported.landmarks(),
+        if exported.is_clipped() { ", clipped features" } else { "" },
         exported.rank().map_or(String::new(), |rank| format!(", a map of rank {rank}")),
         remark(&model.kernel.kind.to_string())
     );

@@ -23,6 +23,9 @@ use std::ops::{Add, Mul, Neg};
 const FORMAT: i64 = 8;
 const OPERATORS: i64 = 17;
 
+/// Where features are clipped, in their bounds, they are cut off here: squares of larger numbers overflow.
+const FAR: f64 = 1e100;
+
 /// The name of the number of rows.
 const ROWS: &str = "N";
 
@@ -104,6 +107,15 @@ impl Model {
         let divisors: Vec<f64> = scaler.deviations.iter().map(divisor).collect();
         rows = rows.with("Sub", builder.double(&[features], &scaler.means));
         rows = rows.with("Div", builder.double(&[features], &divisors));
+        if let Some(bounds) = &scaler.bounds {
+            let divisors: Vec<f64> = bounds.iter().map(divisor).collect();
+            let share = rows.with("Div", builder.double(&[features], &divisors));
+            // Beyond, a square would overflow.
+            let share =
+                share.with("Min", builder.double(&[], &[FAR])).with("Max", builder.double(&[], &[-FAR]));
+            let root = (share * share + builder.double(&[], &[1.0])).alone("Sqrt");
+            rows = share.with("Div", root) * builder.double(&[features], bounds);
+        }
         scaler.map.as_ref().map_or(rows, |map| {
             rows.with("MatMul", builder.double(&[features, map.rank], &transposed(&map.values, features)))
         })
@@ -450,15 +462,15 @@ mod tests {
     fn each_kernel_is_a_graph_of_its_operators() {
         for &kind in KernelKind::ALL {
             let mut model = model(kind);
-            for map in
-                [None, Some(Map { rank: 3, values: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0] })]
-            {
-                model.scaler.map = map;
+            let map = Some(Map { rank: 3, values: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0] });
+            for (map, bounds) in [(None, None), (map.clone(), None), (map, Some(vec![3.0; 3]))] {
+                (model.scaler.map, model.scaler.bounds) = (map, bounds);
                 let (graph, file) = decoded(&model);
                 let mut operators = Vec::new();
                 check(&graph, &HashSet::new(), &mut operators);
                 let has = |operator: &str| operators.iter().any(|one| one == operator);
                 let argument = kind.about().argument;
+                assert_eq!(has("Max"), model.scaler.bounds.is_some(), "{kind}");
                 assert_eq!(has("Scan"), argument != Argument::InnerProduct, "{kind}");
                 assert_eq!(has("Abs"), argument == Argument::L1Distance, "{kind}");
                 let products = operators.iter().filter(|one| *one == "MatMul").count();

@@ -137,6 +137,9 @@ impl<L: Stored> Quantised<L> {
             let kernel = model.kernel.kind.to_string();
             return Err(ExportProblem::Kernel { kernel }.into());
         }
+        if model.scaler.bounds.is_some() {
+            return Err(ExportProblem::Clipped.into());
+        }
         let (dim, width) = (model.feature_names.len(), model.scaler.width());
         let Coefficients { landmarks, weights } = model.coefficients.to_f64();
         let reach = landmarks.iter().fold(0.0, |reach: f64, value| reach.max(value.abs()));

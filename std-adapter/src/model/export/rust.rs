@@ -159,6 +159,9 @@ fn write_single(text: &mut String, model: &Single, big: &str, first: &str) -> St
             .replace("DEGREE", &degree.to_string()),
     });
     let (scaling, array) = match model.scaling.rank() {
+        rank if model.scaling.is_clipped() => {
+            (format!("Clipped {{ rank: {rank:?}, numbers: &{big}_CLIPPED }}"), "CLIPPED")
+        }
         None => (format!("PerFeature(&{big}_SCALES)"), "SCALES"),
         Some(rank) => (format!("Map {{ rank: {rank}, rows: &{big}_MAP }}"), "MAP"),
     };

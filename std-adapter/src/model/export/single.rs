@@ -16,6 +16,13 @@ pub(crate) enum Scaling {
         /// Its rows, d numbers each.
         rows: Vec<f32>,
     },
+    /// The scales, the inverse bounds of a clip, and a map after it if there is one.
+    Clipped {
+        /// The number of coordinates r of a map.
+        rank: Option<usize>,
+        /// All numbers, as [`core::Scaling::Clipped`] has them.
+        numbers: Vec<f32>,
+    },
 }
 
 impl Scaling {
@@ -23,6 +30,16 @@ impl Scaling {
     fn of(model: &Model) -> Result<Self, Error> {
         let inverse = |&deviation: &f64| if deviation > 0.0 { 1.0 / deviation } else { 0.0 };
         let inverses = model.scaler.deviations.iter().map(inverse).zip(&model.feature_names);
+        if let Some(bounds) = &model.scaler.bounds {
+            let bounds = bounds.iter().map(inverse).zip(&model.feature_names);
+            let columns = inverses.chain(bounds).map(|(value, name)| {
+                single(|| format!("the inverse standard deviation or bound of the feature {name:?}"), value)
+            });
+            let mut numbers = columns.collect::<Result<Vec<f32>, _>>()?;
+            let map = model.scaler.map.as_ref();
+            numbers.extend(map.iter().flat_map(|map| &map.values).map(|&entry| entry as f32));
+            return Ok(Self::Clipped { rank: map.map(|map| map.rank), numbers });
+        }
         let Some(map) = &model.scaler.map else {
             let scale = |(value, name): (f64, &String)| {
                 single(|| format!("the inverse standard deviation of the feature {name:?}"), value)
@@ -47,6 +64,7 @@ impl Scaling {
         match self {
             Self::PerFeature(scales) => core::Scaling::PerFeature(scales),
             Self::Map { rank, rows } => core::Scaling::Map { rank: *rank, rows },
+            Self::Clipped { rank, numbers } => core::Scaling::Clipped { rank: *rank, numbers },
         }
     }
 
@@ -55,7 +73,13 @@ impl Scaling {
         match *self {
             Self::PerFeature(_) => None,
             Self::Map { rank, .. } => Some(rank),
+            Self::Clipped { rank, .. } => rank,
         }
+    }
+
+    /// Whether features are clipped.
+    pub(crate) fn is_clipped(&self) -> bool {
+        matches!(self, Self::Clipped { .. })
     }
 }
 
