@@ -182,12 +182,22 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     ///
     /// `N ln J + ln det(ΦᵀΦ/λ + I)`
     ///
-    /// over the `λ = Nγ` from `‖R‖²` down to the rounding error of `R`, a factor of 4 apart; of equal ones
-    /// the largest. Each costs `c³/2` multiply-adds and `c` logarithms: 23 in `f32`, 52 in `f64`. The last
-    /// solution's triangle is lost.
+    /// over the `λ = Nγ` from `‖R‖²` down, a factor of 4 apart, to the least one; of equal ones the largest.
+    /// Each costs `c³/2` multiply-adds and `c` logarithms, and there are at most 11. The last solution's
+    /// triangle is lost.
+    ///
+    /// The least γ is 2⁻²⁰, 9.5·10⁻⁷, of the mean `‖φ‖²`; in [`crate::Learner::choose_gamma`] of the mean
+    /// `k(z, z)` of the landmarks. Where targets have next to no noise, the likelihood alone takes γ down to
+    /// the rounding error, and says nothing of rows that are unlike those added. Since `σ/(σ² + λ) ≤ 1/(2√λ)`
+    /// for each singular value `σ` of `Φ`, `‖β‖ ≤ ‖y‖/(2√λ)`: with 2⁻²⁰ and `k(x, x) = 1` no prediction, of
+    /// any row, is beyond 512 root mean squares of the targets, and its rounding error in `f32`, `√ε ‖β‖`, is
+    /// below 0.18 of one. For exact targets a smaller γ can be passed to [`solve`](Self::solve).
     ///
     /// # Errors
-    /// [`Error::NoRows`], and [`Error::NotPositive`] (of pivot 0) where all features of all rows are 0.
+    /// [`Error::NoRows`]; [`Error::NotPositive`] (of pivot 0) where all features of all rows are 0, or their
+    /// squares underflow or overflow: add rows nearer to the landmarks; [`Error::NotFinite`] with the number
+    /// of rows and of features where the squares of the targets overflow. [`solve`](Self::solve) accepts what
+    /// is returned, as long as no rows are added.
     ///
     /// ```
     /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};
@@ -207,7 +217,13 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     /// # Ok::<(), dpp_nystrom_core::Error>(())
     /// ```
     pub fn choose_gamma(&mut self) -> Result<T, Error> {
-        if !(self.effective_rows() > T::ZERO) {
+        self.choose_gamma_of(T::ZERO)
+    }
+
+    /// [`choose_gamma`](Self::choose_gamma) with the mean `k(x, x)` of rows, or 0 for the mean `‖φ‖²`.
+    pub(crate) fn choose_gamma_of(&mut self, diagonal: T) -> Result<T, Error> {
+        let count = self.effective_rows();
+        if !(count > T::ZERO) {
             return Err(Error::NoRows);
         }
         let [joined, _] = self.penalised_copy(0, T::ZERO)?;
@@ -215,17 +231,21 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         let squares = self
             .penalised()
             .fold(T::ZERO, |sum, (entries, pivot)| sum + dot(entries, entries) + pivot * pivot);
-        if !(squares > T::ZERO && squares.is_finite()) {
+        let scale = if diagonal > T::ZERO { count * diagonal } else { squares };
+        if !(scale > T::ZERO && scale.is_finite() && squares.is_finite()) {
             return Err(Error::NotPositive { pivot: 0 });
         }
-        let (count, mut penalty) = (self.effective_rows(), squares);
+        // The second: neither γ nor `Nγ` loses digits to underflow.
+        let least_normal = T::SMALLEST / T::EPSILON * larger(count, T::ONE);
+        let smallest = larger(T::from_f64(LEAST_GAMMA) * scale, least_normal);
+        let mut penalty = larger(squares, smallest);
         let (mut best, mut least) = (penalty, self.unlikelihood(penalty)?);
-        let smallest = squares * T::EPSILON * T::EPSILON;
-        loop {
-            penalty /= T::from_count(4);
-            if !(penalty > smallest) {
-                return Ok(best / count);
-            }
+        // The largest `J`, which is at least the squared error of any solution.
+        if !(rest + least[0]).is_finite() {
+            return Err(Error::NotFinite { row: row_number(self.counts.rows), column: self.dim });
+        }
+        while penalty > smallest {
+            penalty = larger(penalty / T::from_count(4), smallest);
             let [left, volume] = self.unlikelihood(penalty)?;
             // In differences: for 10⁸ rows in `f32` those of `N ln J` are below its rounding error.
             let [before, volume_before] = least;
@@ -234,6 +254,7 @@ impl<T: Scalar> RidgeRegression<'_, T> {
                 (best, least) = (penalty, [left, volume]);
             }
         }
+        Ok(best / count)
     }
 
     /// Return the part of `J(λ)` that the penalty adds, and `ln det(ΦᵀΦ/λ + I)`.
@@ -411,8 +432,8 @@ impl<T: Scalar> RidgeRegression<'_, T> {
 
     /// Return the rounding error of the copy's pivots.
     fn rounding_of_pivots(&self) -> T {
-        let larger = |most, &pivot| if pivot > most { pivot } else { most };
-        T::from_count(self.dim) * T::EPSILON * self.diagonal.iter().fold(T::ZERO, larger)
+        let largest = self.diagonal.iter().fold(T::ZERO, |most, &pivot| larger(pivot, most));
+        T::from_count(self.dim) * T::EPSILON * largest
     }
 
     /// Rotate rows into the copy of the triangle and `solution`: those of the earlier triangle with target
@@ -536,6 +557,13 @@ impl<T: Scalar> RidgeRegression<'_, T> {
         }
         Ok(self.counts.kept() * total.total())
     }
+}
+
+/// The least γ that is chosen, as a share of the mean `k(x, x)`: [`RidgeRegression::choose_gamma`] says why.
+const LEAST_GAMMA: f64 = 1.0 / 1_048_576.0;
+
+fn larger<T: Scalar>(a: T, b: T) -> T {
+    if a > b { a } else { b }
 }
 
 /// Return `ln(1 + u)`, also for a small `u` (Higham, *Accuracy and Stability of Numerical Algorithms*,

@@ -116,7 +116,9 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     ///
     /// 90 % of new observations are within 1.645 standard deviations, the root of the variance, if γ is that
     /// of [`choose_gamma`](Self::choose_gamma) and the rows are like those learned. Rows learned after a
-    /// solution calibrate it, also where errors are not normal.
+    /// solution calibrate it, also where errors are not normal. Of a row unlike those learned it is larger,
+    /// at the γ of [`choose_gamma`](Self::choose_gamma), but promises no share: look at the residual and the
+    /// distance as well. It does not cover a usual row whose target is not usual, as the first of an outage.
     ///
     /// There is no variance after [`read_state`](Self::read_state), [`start_from`](Self::start_from) or a
     /// solution that failed, until [`solve`](Self::solve) has succeeded with a positive γ: its triangle is
