@@ -651,8 +651,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     /// [`RidgeRegression::choose_gamma`]. It is at least 2⁻²⁰, 9.5·10⁻⁷, of the mean `k(z, z)` of the
     /// landmarks, which is 1 for a Gaussian kernel. So it is accepted also where the rows learned have left
     /// all landmarks: predictions of such rows are the target's mean. The weights and the phase do not
-    /// change, and there are no variances before the next solution. Up to 11 times the cost of
-    /// [`solve`](Self::solve).
+    /// change, and there are no variances before the next solution. With a Gaussian kernel at most 11 times
+    /// the cost of [`solve`](Self::solve).
     ///
     /// # Errors
     /// [`Error::Phase`], and those of [`RidgeRegression::choose_gamma`].
