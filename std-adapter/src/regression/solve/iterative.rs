@@ -1,27 +1,28 @@
 //! Ridge regression on many landmarks by preconditioned conjugate gradients.
 //!
-//! The kernel weights α minimise `‖y - Kα‖² + Nγ αᵀ(K_CC + δI)α` for the kernel K of N rows with c landmarks.
-//! The sums of all rows take `N c²` operations, and `c²` numbers a fold. A step of conjugate gradients takes
-//! `N c` kernel values, evaluated anew each time, and `4Nc` operations for each target, with two matrices of
-//! `c²` numbers for all of them.
+//! The kernel weights α minimise `‖y - Kα‖² + Nγ αᵀ(K_CC + δI)α` for the kernel K of N rows with c
+//! landmarks. The sums of all rows take `N c²` operations, and `c²` numbers a fold. A step of conjugate
+//! gradients takes `N c` kernel values, evaluated anew each time, and `4Nc` operations for each target,
+//! with two matrices of `c²` numbers for all of them.
 //!
-//! With `K_CC + δI = LLᵀ` the rows have the features `Φ = K L⁻ᵀ`, and a sample S of the rows stands for all of
-//! them in the preconditioner: `AAᵀ = (N/s) Φ_Sᵀ Φ_S + NγI`. The equations of `β = AᵀLᵀα` have the matrix
+//! With `K_CC + δI = LLᵀ` the rows have the features `Φ = K L⁻ᵀ`, and a sample S of the rows stands for all
+//! of them in the preconditioner: `AAᵀ = (N/s) Φ_Sᵀ Φ_S + NγI`. The equations of `β = AᵀLᵀα` have the
+//! matrix
 //!
 //! ```text
 //! A⁻¹ (ΦᵀΦ + NγI) A⁻ᵀ.
 //! ```
 //!
-//! Its eigenvalues would lie between 4/9 and 4 for features that are Gaussian, whatever the ridge, for a sample
-//! of four rows a landmark: some ten steps. Díaz, Epperly, Frangella, Tropp and Webber (2023, KRILL) take a
-//! sketch of all rows in place of a sample, and Rudi, Carratino and Rosasco (2017, FALKON) the landmarks, whose
-//! number does not suffice for small ridges. δ is what rounding adds to the entries of `K_CC`, so that no
-//! landmark is dependent. Kernel values and products are in the precision of the rows, and everything that is
-//! summed over rows in `f64`.
+//! Its eigenvalues would lie between 4/9 and 4 for features that are Gaussian, whatever the ridge, for a
+//! sample of four rows a landmark: some ten steps. Díaz, Epperly, Frangella, Tropp and Webber (2023, KRILL)
+//! take a sketch of all rows in place of a sample, and Rudi, Carratino and Rosasco (2017, FALKON) the
+//! landmarks, whose number does not suffice for small ridges. δ is what rounding adds to the entries of
+//! `K_CC`, so that no landmark is dependent. Kernel values and products are in the precision of the rows,
+//! and everything that is summed over rows in `f64`.
 //!
-//! The ridge has the least error on a fold that is left out of the weights: those of each ridge begin at the
-//! weights of the one before. The search begins at the ridge of a few of the landmarks, and goes by powers of
-//! ten as long as the error falls.
+//! The ridge has the least error on a fold that is left out of the weights: those of each ridge begin at
+//! the weights of the one before. The search begins at the ridge of a few of the landmarks, and goes by
+//! powers of ten as long as the error falls.
 
 use crate::error::{Cause, Error};
 use crate::linalg::eigen::PARTS;
@@ -307,7 +308,7 @@ impl<'a, T: Lane + RealField> Problem<'a, T> {
         // Lᵀα, and the gradient.
         let mut penalised = weights.clone();
         preconditioner.multiply_transposed(&mut penalised);
-        let mut residuals = self.matrix(begun.products);
+        let mut residuals = self.matrix(&begun.products);
         preconditioner.solve_landmarks(&mut residuals);
         let mut objectives = begun.squares;
         for (at, penalty) in penalties.iter().enumerate() {
@@ -329,7 +330,7 @@ impl<'a, T: Lane + RealField> Problem<'a, T> {
             let mut moves = features.clone();
             preconditioner.solve_landmarks_transposed(&mut moves);
             let sums = self.pass(columns, &moves, (Add::Value, true), observer)?;
-            let mut images = self.matrix(sums.products);
+            let mut images = self.matrix(&sums.products);
             preconditioner.solve_landmarks(&mut images);
             for (at, penalty) in penalties.iter().enumerate() {
                 let slots = images.col_as_slice_mut(at).iter_mut().zip(features.col_as_slice(at));
@@ -369,9 +370,9 @@ impl<'a, T: Lane + RealField> Problem<'a, T> {
         self.pass(columns, weights, (Add::Residual, products), observer)
     }
 
-    fn matrix(&self, columns: Vec<f64>) -> Mat<f64> {
+    fn matrix(&self, columns: &[f64]) -> Mat<f64> {
         let rows = self.landmarks.len();
-        MatRef::from_column_major_slice(&columns, rows, columns.len() / rows).to_owned()
+        MatRef::from_column_major_slice(columns, rows, columns.len() / rows).to_owned()
     }
 
     /// Read all rows once. The order of sums does not depend on the number of threads.
