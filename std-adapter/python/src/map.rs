@@ -43,9 +43,9 @@ struct Parts {
     kernel: KernelSpec,
 }
 
-/// A [`Scaler`] in the types of Python: means, deviations and after them the bounds of clipped features, and
-/// rank and values of a map.
-type ScalerState = (Vec<f64>, Vec<f64>, Option<(usize, Vec<f64>)>);
+/// A [`Scaler`] in the types of Python: means, deviations, rank and values of a map, and the bounds of clipped
+/// features.
+type ScalerState = (Vec<f64>, Vec<f64>, Option<(usize, Vec<f64>)>, Option<Vec<f64>>);
 
 /// [`Parts`], rows and metric in the types of Python: scaler, landmarks, kernel, bandwidth, rows, metric.
 type State = (ScalerState, Vec<f64>, (String, u32, f64), f64, Option<Vec<usize>>, Option<String>);
@@ -95,9 +95,8 @@ impl Map {
     /// Restore a map from its state.
     #[staticmethod]
     fn of_state(state: State) -> PyResult<Self> {
-        let ((means, mut deviations, map), landmarks, kernel, sigma, rows, metric) = state;
+        let ((means, deviations, map, bounds), landmarks, kernel, sigma, rows, metric) = state;
         let kind = kernel_kind(&kernel.0, kernel.1, kernel.2)?;
-        let bounds = (deviations.len() > means.len()).then(|| deviations.split_off(means.len()));
         let map = map.map(|(rank, values)| data::Map { rank, values });
         let scaler = Scaler { means, deviations, map, bounds };
         let parts = Parts { scaler, landmarks, kernel: KernelSpec { kind, sigma } };
@@ -106,9 +105,8 @@ impl Map {
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (State,))> {
         let Parts { scaler, landmarks, kernel: KernelSpec { kind, sigma } } = self.parts.clone();
-        let Scaler { means, mut deviations, map, bounds } = scaler;
-        deviations.extend(bounds.into_iter().flatten());
-        let scaler = (means, deviations, map.map(|map| (map.rank, map.values)));
+        let Scaler { means, deviations, map, bounds } = scaler;
+        let scaler = (means, deviations, map.map(|map| (map.rank, map.values)), bounds);
         let (degree, offset) = match kind {
             KernelKind::Polynomial { degree, offset } => (degree, offset),
             _ => (0, 0.0),

@@ -255,11 +255,14 @@ def test_the_extension_checks_its_arguments_too():
     with pytest.raises(ValueError, match="names"):
         _native.Model(X, Y, None, names | {"features": ["a"]}, options)
     for scaler, landmarks in [
-        (([0.0], [1.0, 1.0], None), [0.0]),
-        (([0.0], [1.0], None), [np.nan]),
-        (([0.0], [1.0], (2, [1.0, 1.0])), [0.0, 0.0]),
-        (([0.0], [1.0], (1, [np.inf])), [0.0]),
-        (([0.0], [1.0], (1, [1.0, 1.0])), [0.0]),
+        (([0.0], [1.0, 1.0], None, None), [0.0]),
+        (([0.0], [1.0], None, None), [np.nan]),
+        (([0.0], [1.0], (2, [1.0, 1.0]), None), [0.0, 0.0]),
+        (([0.0], [1.0], (1, [np.inf]), None), [0.0]),
+        (([0.0], [1.0], (1, [1.0, 1.0]), None), [0.0]),
+        (([0.0], [1.0], None, [3.0, 3.0]), [0.0]),
+        (([0.0], [1.0], None, [-3.0]), [0.0]),
+        (([0.0], [1.0], None, [np.nan]), [0.0]),
     ]:
         with pytest.raises(ValueError):
             _native.Map.of_state((scaler, landmarks, ("rbf", 0, 0.0), 1.0, None, None))
