@@ -160,7 +160,9 @@ def test_pickles(table):
         Nystroem(n_components=20, random_state=0, scale="standard"),
         Nystroem(kernel="poly", n_components=8, degree=2, coef0=2.0, random_state=0),
         Nystroem(n_components=20, selector="kmeans", random_state=0),
+        Nystroem(n_components=20, random_state=0, scale="clipped"),
         LandmarkRidge(random_state=0),
+        LandmarkRidge(random_state=0, scale="clipped"),
     ):
         fitted = estimator.fit(X, y)
         again = pickle.loads(pickle.dumps(fitted))
