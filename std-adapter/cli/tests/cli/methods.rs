@@ -105,7 +105,7 @@ fn methods_are_reported_by_their_names() {
     }
 }
 
-/// The help of the commands, the README and the tables in the documentation list exactly the registered
+/// The help of the commands and the tables in the documentation list exactly the registered
 /// methods.
 #[test]
 fn documented_methods_are_the_registered_ones() {
@@ -131,8 +131,8 @@ fn documented_methods_are_the_registered_ones() {
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let names: Vec<&str> = selectors::methods().map(|method| method.name).collect();
-    let readme = std::fs::read_to_string(root.join("../../README.md")).unwrap();
-    let section = readme.split("### The methods").nth(1).unwrap().split("\n#").next().unwrap();
+    let page = std::fs::read_to_string(root.join("../docs/methods.md")).unwrap();
+    let section = page.split("## The methods").nth(1).unwrap().split("\n#").next().unwrap();
     assert_eq!(first_cells(section, "| "), names);
     for (file, methods) in
         [("../src/landmarks/methods/mod.rs", METHODS), ("../lab/src/selectors/mod.rs", selectors::METHODS)]
