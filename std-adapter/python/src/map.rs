@@ -43,8 +43,8 @@ struct Parts {
     kernel: KernelSpec,
 }
 
-/// A [`Scaler`] in the types of Python: means, deviations, rank and values of a map, and the bounds of clipped
-/// features.
+/// A [`Scaler`] in the types of Python: means, deviations, rank and values of a map, and the bounds of
+/// clipped features.
 type ScalerState = (Vec<f64>, Vec<f64>, Option<(usize, Vec<f64>)>, Option<Vec<f64>>);
 
 /// [`Parts`], rows and metric in the types of Python: scaler, landmarks, kernel, bandwidth, rows, metric.
