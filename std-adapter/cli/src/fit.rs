@@ -171,6 +171,11 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
         source::tell_fewer(&outcome.selected, arguments.landmarks)?;
     }
     let mut model = outcome.fitted.model.clone();
+    if arguments.variance && model.confidence.is_none() {
+        note(
+            "warning: the model has no variances: models of classes, and of many landmarks and rows, have none",
+        );
+    }
     if !arguments.variance
         && let Some(confidence) = &mut model.confidence
     {

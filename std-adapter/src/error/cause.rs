@@ -109,6 +109,17 @@ pub(crate) enum Cause {
         /// Rows available.
         rows: usize,
     },
+    /// Weights of many landmarks that conjugate gradients do not find.
+    #[error(
+        "the weights of so many landmarks have not settled after {steps} steps with the ridge {ridge:.1e}; give a larger \
+         ridge, or ask for at most 2,048 landmarks"
+    )]
+    Unsettled {
+        /// The ridge.
+        ridge: f64,
+        /// The steps.
+        steps: usize,
+    },
     /// The leave-one-out error of rows that are not kept.
     #[error(
         "the leave-one-out error reads all rows a second time, and these are not kept; cross-validate the ridge, or give \
@@ -457,7 +468,7 @@ impl Cause {
             | Self::Included { .. }
             | Self::TooFewAllowed { .. }
             | Self::Eigenvalues => ErrorKind::Landmarks,
-            Self::Regression { .. } | Self::NotFinite => ErrorKind::Regression,
+            Self::Regression { .. } | Self::NotFinite | Self::Unsettled { .. } => ErrorKind::Regression,
             Self::Export(_) => ErrorKind::Export,
             Self::DeviceModel { .. }
             | Self::Model { .. }

@@ -176,9 +176,9 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
             roots: Vec::new(),
             features: zeros(room.saturating_mul(rank), T::ZERO)?,
             whitener: Whitener::None,
-            factor: square(rank)?,
-            product: square(rank)?,
-            gram: square(rank)?,
+            factor: zero_matrix(rank)?,
+            product: zero_matrix(rank)?,
+            gram: zero_matrix(rank)?,
             shares: Mat::zeros(rank, outputs),
             squares: vec![0.0; outputs],
             norm: 0.0,
@@ -647,7 +647,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
 }
 
 /// Return a square matrix of zeros.
-fn square<T: RealField>(order: usize) -> Result<Mat<T>, Error> {
+pub(crate) fn zero_matrix<T: RealField>(order: usize) -> Result<Mat<T>, Error> {
     let mut matrix = Mat::new();
     let bytes = order.saturating_mul(order).saturating_mul(size_of::<T>());
     matrix.try_reserve(order, order).map_err(|_| Error(Cause::Memory { bytes }))?;

@@ -25,13 +25,12 @@
 //! powers of ten as long as the error falls.
 
 use crate::error::{Cause, Error};
-use crate::linalg::eigen::PARTS;
-use crate::linalg::triangle::factor_on;
+use crate::linalg::{dot, eigen::PARTS, triangle::factor_on};
 use crate::observer::{Observer, go_on};
 use crate::regression::{
-    checkpoint::Rounds, head::Head, ridge::Candidates, rows::folds::FOLDS, rows::input::Input,
-    solve::parts::Asked, solve::parts::LARGE, solve::solution::Quality, solve::solution::Regression,
-    solve::solution::WithoutFold,
+    checkpoint::Rounds, head::Head, ridge::Candidates, rows::blocked_qr::zero_matrix, rows::folds::FOLDS,
+    rows::input::Input, solve::parts::Asked, solve::parts::LARGE, solve::solution::Quality,
+    solve::solution::Regression, solve::solution::WithoutFold,
 };
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Points, TRIES};
 use dpp_nystrom_host::heap::zeros;
@@ -261,7 +260,11 @@ impl<'a, T: Lane + RealField> Problem<'a, T> {
         let first = grid.iter().position(|&value| value >= begin).unwrap_or(grid.len() - 1);
         let mut try_at = |at: usize| {
             preconditioner.set(grid[at], self.number(0))?;
-            self.solve(&columns, grid[at], preconditioner, &mut weights, observer)?;
+            match self.solve(&columns, grid[at], preconditioner, &mut weights, observer) {
+                // A ridge before it was solved for.
+                Err(Error(Cause::Unsettled { .. })) if best.is_some() => return Ok(false),
+                solved => solved?,
+            }
             let squares = self.residuals(&judges, &weights, false, observer)?.squares;
             let numbers = self.sizes[judge] * outputs as f64;
             let error = (squares.iter().sum::<f64>() / numbers).sqrt();
@@ -313,13 +316,13 @@ impl<'a, T: Lane + RealField> Problem<'a, T> {
         let mut objectives = begun.squares;
         for (at, penalty) in penalties.iter().enumerate() {
             let own = penalised.col_as_slice(at);
-            objectives[at] += penalty * square(own);
+            objectives[at] += penalty * dot(own, own);
             let slots = residuals.col_as_slice_mut(at).iter_mut().zip(own);
             slots.for_each(|(slot, value)| *slot -= penalty * value);
         }
         preconditioner.solve_ridge(&mut residuals);
         let mut directions = residuals.clone();
-        let mut squares: Vec<f64> = (0..columns.len()).map(|at| square(residuals.col_as_slice(at))).collect();
+        let mut squares: Vec<f64> = residuals.col_iter().map(|column| column.squared_norm_l2()).collect();
         let mut open: Vec<bool> = squares.iter().map(|&square| square > 0.0).collect();
         for _ in 0..STEPS {
             if !open.contains(&true) {
@@ -340,13 +343,13 @@ impl<'a, T: Lane + RealField> Problem<'a, T> {
             for at in (0..columns.len()).filter(|&at| open[at]).collect::<Vec<_>>() {
                 let direction = directions.col_as_slice_mut(at);
                 let image = images.col_as_slice(at);
-                let step = squares[at] / direction.iter().zip(image).map(|(x, y)| x * y).sum::<f64>();
+                let step = squares[at] / dot(direction, image);
                 let decrease = step * squares[at];
                 let slots = weights.col_as_slice_mut(at).iter_mut().zip(moves.col_as_slice(at));
                 slots.for_each(|(slot, change)| *slot += step * change);
                 let residual = residuals.col_as_slice_mut(at);
                 residual.iter_mut().zip(image).for_each(|(slot, change)| *slot -= step * change);
-                let next = square(residual);
+                let next = dot(residual, residual);
                 let share = next / squares[at];
                 direction.iter_mut().zip(&*residual).for_each(|(slot, own)| *slot = own + share * *slot);
                 squares[at] = next;
@@ -356,6 +359,9 @@ impl<'a, T: Lane + RealField> Problem<'a, T> {
             }
         }
         observer.end();
+        if open.contains(&true) {
+            return Err(Error(Cause::Unsettled { ridge, steps: STEPS }));
+        }
         Ok(())
     }
 
@@ -497,7 +503,7 @@ impl Preconditioner {
         let landmarks = factor_of_landmarks(problem, observer)?;
         let count = landmarks.nrows();
         let sample = (SAMPLE * count).min(problem.input.targets.rows());
-        let mut found = Self { landmarks, diagonal: vec![0.0; count], sample, ridge: empty(count)? };
+        let mut found = Self { landmarks, diagonal: vec![0.0; count], sample, ridge: zero_matrix(count)? };
         let mut lanes = vec![T::ZERO; ROWS_OF_SAMPLE * problem.input.dim];
         let mut features = Mat::<f64>::zeros(count, ROWS_OF_SAMPLE.min(sample));
         for first in (0..sample).step_by(ROWS_OF_SAMPLE) {
@@ -605,7 +611,7 @@ fn factor_of_landmarks<T: Lane + RealField>(
     let count = landmarks.len();
     let mut lanes = zeros(count.next_multiple_of(TRIES) * dim, T::ZERO)?;
     (0..count).for_each(|i| set_row(&mut lanes, dim, i, landmarks.row(i).iter().copied()));
-    let mut matrix = empty(count)?;
+    let mut matrix = zero_matrix(count)?;
     let rounding = (count as f64 * f64::EPSILON).max(4.0 * (count as f64).sqrt() * T::EPSILON.to_f64());
     for trial in 0..TRIALS {
         go_on(observer)?;
@@ -622,19 +628,6 @@ fn factor_of_landmarks<T: Lane + RealField>(
 
 fn not_positive() -> Error {
     Error::regression(CoreError::NotPositive { pivot: 0 })
-}
-
-/// A square matrix of zeros.
-fn empty(order: usize) -> Result<Mat<f64>, Error> {
-    let mut matrix = Mat::new();
-    let bytes = order.saturating_mul(order).saturating_mul(size_of::<f64>());
-    matrix.try_reserve(order, order).map_err(|_| Error(Cause::Memory { bytes }))?;
-    matrix.resize_with(order, order, |_, _| 0.0);
-    Ok(matrix)
-}
-
-fn square(values: &[f64]) -> f64 {
-    values.iter().map(|value| value * value).sum()
 }
 
 #[cfg(test)]
