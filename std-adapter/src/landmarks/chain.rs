@@ -6,7 +6,7 @@ use crate::data::Prepared;
 use crate::error::{Cause, Error};
 use crate::kernel::Precision;
 use crate::landmarks::{
-    ChainKind, Selection, Selector, Start, Steps, Task, procedure::Procedure, selector::run,
+    ChainKind, Selection, Selector, Start, Steps, Task, blocks, procedure::Procedure, selector::run,
     stopping::Recorded, stopping::run_until_converged,
 };
 use crate::observer::{Observer, go_on};
@@ -49,6 +49,9 @@ const KEPT_VALUES: usize = 1 << 20;
 pub(crate) fn keeps_features(rows: usize, width: usize) -> bool {
     rows <= KEPT_ROWS && rows.saturating_mul(width) <= KEPT_VALUES
 }
+
+/// The number of landmarks from which uniform draws are tested in blocks.
+const BLOCKED: usize = 2_048;
 
 /// The number of steps in the paper.
 const PAPER_STEPS: u64 = 3_000;
@@ -187,6 +190,10 @@ pub(crate) fn select_with<T: Lane, G: InLanes<T>>(
     }
     let begin = Instant::now();
     let mut random = stream(seed, RngStream::Landmarks);
+    if c >= BLOCKED && *procedure == Procedure::Start(Start::Uniform) {
+        let (rows, selection) = blocks::uniform(ground, c, &mut random, observer)?;
+        return Ok((rows, Selection { seconds: begin.elapsed().as_secs_f64(), ..selection }));
+    }
     let mut memory = Heap::new(c)?;
     let mut landmarks = Landmarks::new(ground, memory.lend()).map_err(Error::landmarks)?;
     let make_lanes = || Lanes::new(c, ground.width());

@@ -1,6 +1,7 @@
 //! Landmark selection: the selectors, their results, and the search for the fewest landmarks within a
 //! tolerance.
 
+pub(crate) mod blocks;
 pub(crate) mod chain;
 pub mod convergence;
 pub(crate) mod eigenvector_law;

@@ -6,6 +6,7 @@
 //! those that it reaches are still zero there. Householder reflections of that block leave them out, so the
 //! whole costs `2c³/3` operations instead of `10c³/3`.
 
+use crate::error::{Cause, Error};
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::householder::{
@@ -13,7 +14,17 @@ use faer::linalg::householder::{
     apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj as apply,
 };
 use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
+use faer::traits::RealField;
 use faer::{Conj, Mat, MatRef, Par, Spec};
+
+/// Return a square matrix of zeros.
+pub(crate) fn zero_matrix<T: RealField>(order: usize) -> Result<Mat<T>, Error> {
+    let mut matrix = Mat::new();
+    let bytes = order.saturating_mul(order).saturating_mul(size_of::<T>());
+    matrix.try_reserve(order, order).map_err(|_| Error(Cause::Memory { bytes }))?;
+    matrix.resize_with(order, order, |_, _| T::zero_impl());
+    Ok(matrix)
+}
 
 /// Replace a positive definite matrix by its lower triangular factor: `c³/6` multiply-adds on one thread.
 /// `None` if it is not positive definite; the matrix then holds anything.

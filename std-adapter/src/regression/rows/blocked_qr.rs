@@ -34,7 +34,7 @@
 //! 10⁸. Results do not depend on the number of threads.
 
 use crate::error::{Cause, Error};
-use crate::linalg::eigen::PARTS;
+use crate::linalg::{eigen::PARTS, triangle::zero_matrix};
 use dpp_nystrom_core::{Error as CoreError, Landmarks, RidgeRegression, TRIES};
 use dpp_nystrom_host::heap::zeros;
 use dpp_nystrom_host::{
@@ -644,15 +644,6 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         self.clear();
         Ok(())
     }
-}
-
-/// Return a square matrix of zeros.
-pub(crate) fn zero_matrix<T: RealField>(order: usize) -> Result<Mat<T>, Error> {
-    let mut matrix = Mat::new();
-    let bytes = order.saturating_mul(order).saturating_mul(size_of::<T>());
-    matrix.try_reserve(order, order).map_err(|_| Error(Cause::Memory { bytes }))?;
-    matrix.resize_with(order, order, |_, _| T::zero_impl());
-    Ok(matrix)
 }
 
 /// The places in the matrix of the entries of `R`, by rows.

@@ -25,12 +25,12 @@
 //! powers of ten as long as the error falls.
 
 use crate::error::{Cause, Error};
-use crate::linalg::{dot, eigen::PARTS, triangle::factor_on};
+use crate::linalg::{dot, eigen::PARTS, triangle::factor_on, triangle::zero_matrix};
 use crate::observer::{Observer, go_on};
 use crate::regression::{
-    checkpoint::Rounds, head::Head, ridge::Candidates, rows::blocked_qr::zero_matrix, rows::folds::FOLDS,
-    rows::input::Input, solve::parts::Asked, solve::parts::LARGE, solve::solution::Quality,
-    solve::solution::Regression, solve::solution::WithoutFold,
+    checkpoint::Rounds, head::Head, ridge::Candidates, rows::folds::FOLDS, rows::input::Input,
+    solve::parts::Asked, solve::parts::LARGE, solve::solution::Quality, solve::solution::Regression,
+    solve::solution::WithoutFold,
 };
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Points, TRIES};
 use dpp_nystrom_host::heap::zeros;
