@@ -40,6 +40,10 @@ pub(crate) struct Experiment {
     /// subset: 20,50,100; quick: 10,20]
     #[arg(long, value_name = "C", value_delimiter = ',')]
     landmarks: Vec<usize>,
+    /// Numbers of rows of tradeoff, separated by commas; of more than a set has, rows are copied with noise
+    /// [default: 4000,10000,1000000; quick: 1000]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    rows: Vec<usize>,
     /// Number of seeds, starting at --seed [default: 3; quick: 2]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: Option<u64>,
@@ -56,6 +60,7 @@ pub(crate) fn run(arguments: &Experiment) -> Result<(), Error> {
         quick: arguments.quick,
         methods: arguments.methods.clone(),
         landmarks: arguments.landmarks.clone(),
+        rows: arguments.rows.clone(),
         seeds: arguments.seeds,
         seed: arguments.seed,
     };

@@ -152,3 +152,13 @@ fn unreadable_files_are_skipped_and_empty_folders_rejected() {
     let run = folder.run(&format!("experiment approximation {OPTIONS} --out out")).good();
     assert!(run.err.contains("warning: skipped: ") && run.err.contains("broken.csv"), "{}", run.err);
 }
+
+#[test]
+fn errors_over_time_have_the_rows_that_were_asked_for() {
+    let folder = folder();
+    folder.run(&format!("experiment tradeoff {OPTIONS} --rows 90,150 --out out")).good();
+    let table = folder.text("out/tradeoff.csv");
+    let at = table.lines().next().unwrap().split(',').position(|name| name == "rows").unwrap();
+    let rows: BTreeSet<&str> = records(&table).into_iter().map(|record| record[at]).collect();
+    assert_eq!(rows, BTreeSet::from(["90", "150"]));
+}

@@ -66,6 +66,8 @@ pub struct Request {
     pub methods: Vec<&'static Method>,
     /// The numbers of landmarks; those of the figures if empty.
     pub landmarks: Vec<usize>,
+    /// The numbers of rows of [`Figures::Tradeoff`]; 4,000, 10,000 and 10⁶ if empty, or 1,000 for a quick run.
+    pub rows: Vec<usize>,
     /// The number of seeds; 3 if none is given, or 2 for a quick run.
     pub seeds: Option<u64>,
     /// The first seed.
@@ -156,7 +158,11 @@ impl Plan {
             seeds: request.seeds.unwrap_or(if quick { 2 } else { 3 }),
             mixing_rows: if quick { vec![500] } else { vec![1_000, 4_000] },
             mixing_landmarks: if quick { vec![20, 50] } else { vec![50, 100, 200] },
-            tradeoff_rows: if quick { vec![1_000] } else { vec![4_000, 10_000, 1_000_000] },
+            tradeoff_rows: match request.rows.as_slice() {
+                [] if quick => vec![1_000],
+                [] => vec![4_000, 10_000, 1_000_000],
+                asked => asked.to_vec(),
+            },
             tradeoff_landmarks: if quick { 20 } else { 50 },
         }
     }
