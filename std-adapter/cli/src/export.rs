@@ -214,7 +214,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
         landmarks: exported.landmarks(),
         outputs: Some(bundle.outputs()).filter(|&outputs| outputs > 1),
         numbers: name_of_numbers(exported.bits()),
-        flash_bytes: bundle.flash_bytes(),
+        flash_bytes: if form == Form::C { bundle.c_bytes() } else { bundle.flash_bytes() },
         file_bytes: (form == Form::Bytes).then_some(content.len()),
         ram_bytes: bundle.ram_bytes(),
         compiled: (form == Form::C).then(|| compiled(&content, &name, bundle.outputs(), classes)).flatten(),

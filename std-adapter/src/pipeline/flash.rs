@@ -170,8 +170,6 @@ pub fn flash_bytes(
     rank: Option<usize>,
 ) -> usize {
     let code = match (kernel, quantise) {
-        // A line: its loops are gone.
-        (KernelKind::Linear, None) if rank == Some(1) && outputs == 1 => 144,
         (_, None) => kernel.about().c_bytes,
         (_, Some(_)) => {
             if rank.is_some() {
@@ -189,6 +187,25 @@ pub fn flash_bytes(
         _ => code_of_several(outputs, quantise) + 4 * ((outputs - 1) * landmarks + 2 * outputs),
     };
     code + unrolled + further + constants(quantise, [landmarks, features], rank)
+}
+
+/// Return the bytes of flash of a line in C: its constants, and an upper bound of the code.
+fn line_bytes(features: usize, outputs: usize) -> usize {
+    let is_map = line_shape(features, outputs).1.is_some();
+    // Loops over few outputs are unrolled.
+    let code = match (outputs, is_map) {
+        (0 | 1, _) => 144,
+        (2 | 3, true) => 336,
+        (4, true) => 388,
+        (_, true) => 320,
+        (2, false) => 272,
+        (4, false) => 472,
+        (_, false) => 400,
+    };
+    let of_outputs = if outputs > 1 { 2 * outputs } else { 0 };
+    // Without a map a scale for each feature, besides the weights.
+    let scales = if is_map { 0 } else { features };
+    code + 4 * (features * (1 + outputs) + scales + of_outputs)
 }
 
 /// Fit the model with the least error whose prediction takes at most so many bytes of flash on a device.
@@ -352,7 +369,7 @@ impl Search<'_> {
             landmarks,
             free: false,
             line: true,
-            bytes: flash_bytes(KernelKind::Linear, None, [landmarks, self.dim, self.outputs], rank),
+            bytes: line_bytes(self.dim, self.outputs),
             error: f64::NAN,
             parts: 1,
         }

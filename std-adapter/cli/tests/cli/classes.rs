@@ -1,7 +1,9 @@
 //! Classes, and several targets: against fits of one target each, and by hand.
 
 use crate::command::{Folder, assert_close, number};
+use crate::export_c::compiled;
 use crate::sample::{Noise, row_list};
+use dpp_nystrom::core::Outputs;
 use std::path::Path;
 
 const FIT: &str = "--given given.csv --metric one --sigma 2.5";
@@ -285,6 +287,66 @@ fn classes_for_a_number_of_bytes() {
             same += usize::from(LABELS[largest as usize] == label);
         }
         assert!(same >= 490, "{same} of 500 rows");
+    }
+}
+
+/// A line of classes has no landmarks in C, predicts the bits of the other forms, and takes no more bytes than
+/// was said.
+#[test]
+fn lines_of_classes_in_c() {
+    for (features, count, bytes) in [(2, 3, 500), (2, 4, 560), (9, 4, 620), (6, 5, 520), (18, 7, 1_024)] {
+        let mut noise = Noise(count as u64);
+        let rows: Vec<Vec<f64>> = (0..300).map(|_| (0..features).map(|_| noise.normal()).collect()).collect();
+        // The nearest direction of the first two features, which the others turn a little.
+        let along = |row: &[f64], class: usize| {
+            let angle = std::f64::consts::TAU * class as f64 / count as f64;
+            let others: f64 = row[2..].iter().sum();
+            row[0] * angle.cos() + row[1] * angle.sin() + 0.1 * others * (3.0 * angle).sin()
+        };
+        let class = |row: &[f64]| {
+            (0..count).max_by(|&a, &b| along(row, a).total_cmp(&along(row, b))).expect("classes")
+        };
+        let names: Vec<String> = (0..features).map(|i| format!("x{i}")).collect();
+        let line = |row: &Vec<f64>| {
+            let numbers: Vec<String> = row.iter().map(f64::to_string).collect();
+            format!("{},c{}\n", numbers.join(","), class(row))
+        };
+        let table: String = rows.iter().map(line).collect();
+        let folder = Folder::with("a.csv", format!("{},class\n{table}", names.join(",")));
+        let chosen = &folder.run(&format!("fit a.csv --flash {bytes} --model m --json")).good().json();
+        let chosen = &chosen["flash"]["chosen"];
+        assert!(chosen["line"] == true, "{features} {count}: {chosen}");
+        let report = folder.run("export m --to c --out m.h --json").good().json();
+        let header = folder.text("m.h");
+        assert!(!header.contains("m_landmarks["), "{header}");
+        assert!(header.contains(&format!("#define M_BYTES {}\n", report["flash_bytes"])));
+        if let Some(compiled) = report["compiled"].as_object() {
+            assert!(compiled["flash_bytes"].as_u64() <= chosen["bytes"].as_u64(), "{report} {chosen}");
+        }
+        folder.run("export m --to bytes --out m.bin").good();
+        let flash = folder.bytes("m.bin");
+        let device = Outputs::from_bytes(&flash).unwrap();
+        let singles = rows.iter().map(|row| row.iter().map(|&value| value as f32).collect::<Vec<f32>>());
+        let (mut data, mut expected) = (String::new(), String::new());
+        for row in singles {
+            let bits: Vec<String> = row.iter().map(|value| format!("{}u", value.to_bits())).collect();
+            data += &format!("{{{}}},\n", bits.join(", "));
+            let mut outputs = vec![0.0; count];
+            let class = device.classify(&row, &mut vec![0.0; features.min(count)], &mut outputs).unwrap();
+            let outputs: Vec<String> = outputs.iter().map(|value| value.to_bits().to_string()).collect();
+            expected += &format!("{} {}\n", class.index, outputs.join(" "));
+        }
+        let program = format!(
+            "#include \"m.h\"\n#include <stdio.h>\n\
+             static const unsigned rows[][{features}] = {{\n{data}}};\n\
+             int main(void)\n{{\n    unsigned i, k, bits;\n    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {{\n\
+             \x20       float row[{features}], y[{count}], margin;\n        memcpy(row, rows[i], sizeof row);\n\
+             \x20       printf(\"%d\", m_classify(row, y, &margin));\n        for (k = 0; k < {count}; k++) {{\n\
+             \x20           memcpy(&bits, &y[k], sizeof bits);\n            printf(\" %u\", bits);\n        }}\n\
+             \x20       printf(\"\\n\");\n    }}\n    return 0;\n}}\n"
+        );
+        let Some(printed) = compiled(&folder, &program) else { return };
+        assert!(printed == expected, "{features} {count}");
     }
 }
 

@@ -10,6 +10,7 @@ use crate::model::export::{
     bytes::section, exported::Cost, exported::Exported, exported::Parts, single::single,
 };
 use crate::model::trained::Model;
+use dpp_nystrom_core::kernel::ChosenKernel;
 use dpp_nystrom_core::{Limits, Solved};
 
 /// What an export holds besides predictions.
@@ -82,6 +83,20 @@ pub(crate) struct Triangles {
     pub(crate) factor: Vec<f32>,
     pub(crate) triangle: Vec<f32>,
     pub(crate) solved: Solved<f32>,
+}
+
+/// What is left of the sum over landmarks that are the axes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// A weight for each coordinate and output.
+    Weights,
+    /// Each output is a coordinate.
+    Coordinates,
+}
+
+/// Whether these are the rows of an identity matrix.
+fn is_identity(values: impl Iterator<Item = f32>, order: usize) -> bool {
+    values.enumerate().all(|(at, value)| value == f32::from(u8::from(at / order == at % order)))
 }
 
 impl<'m> Bundle<'m> {
@@ -191,6 +206,31 @@ impl<'m> Bundle<'m> {
         let limits = if self.limits.is_some() { 8 } else { 0 };
         self.first.flash_bytes()
             + 4 * (self.further.len() * (self.first.landmarks() + 2) + limits + triangles)
+    }
+
+    /// Return the bytes of constant data in C, which leaves out landmarks that are the axes and weights that are
+    /// 1: otherwise [`flash_bytes`](Self::flash_bytes).
+    pub fn c_bytes(&self) -> usize {
+        let numbers = self.first.landmarks() * self.first.width();
+        self.flash_bytes()
+            - match self.line() {
+                None => 0,
+                Some(Line::Weights) => 4 * numbers,
+                Some(Line::Coordinates) => 4 * (numbers + self.outputs() * self.first.landmarks()),
+            }
+    }
+
+    /// Return what is left of a linear model whose landmarks are the axes, in their order, and not limited.
+    pub(crate) fn line(&self) -> Option<Line> {
+        let Parts::Single(single) = &self.first.0 else { return None };
+        let is_linear = matches!(single.kernel, ChosenKernel::Linear(_)) && self.limits.is_none();
+        let (count, width) = (self.first.landmarks(), self.first.width());
+        if !is_linear || count != width || !is_identity(single.landmarks.iter().copied(), width) {
+            return None;
+        }
+        let weights = std::iter::once(&self.first).chain(&self.further).flat_map(|output| output.output().0);
+        let is_same = self.outputs() == count && is_identity(weights.map(f32::from_bits), count);
+        Some(if is_same { Line::Coordinates } else { Line::Weights })
     }
 
     /// Return the bytes of RAM of a call: those of [`Exported::ram_bytes`], and with variances a number for

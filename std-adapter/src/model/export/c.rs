@@ -4,7 +4,7 @@
 //! fused multiply-adds ([`EXACT`]). The prediction is equal to the core's bit for bit, where `float` is
 //! computed in single precision (`FLT_EVAL_METHOD` 0) and `sqrtf` is correctly rounded.
 
-use crate::model::export::bundle::Bundle;
+use crate::model::export::bundle::{Bundle, Line};
 use crate::model::export::numbers::{about, lines};
 use crate::model::{export::exported::Exported, export::name::Name, export::single::Single};
 use dpp_nystrom_core::Limits;
@@ -16,7 +16,12 @@ pub(crate) fn text(single: &Single, bundle: &Bundle<'_>, name: &Name) -> String 
     let (outputs, mapped) = (bundle.outputs(), single.scaling.rank().is_some());
     let (about, ..) = single.kernel.stored();
     let mut text = head(bundle, name, about.c.contains("sqrtf") || single.scaling.is_clipped());
-    let weights: Vec<f32> = all_weights(bundle).into_iter().map(f32::from_bits).collect();
+    let line = bundle.line();
+    let weights: Vec<f32> = match line {
+        Some(Line::Coordinates) => Vec::new(),
+        _ => all_weights(bundle).into_iter().map(f32::from_bits).collect(),
+    };
+    let landmarks = if line.is_some() { &[] } else { &single.landmarks[..] };
     let (numbers, features) = (single.scaling.lend().numbers(), single.means.len());
     let scaling = match single.scaling.is_clipped() {
         true => {
@@ -26,7 +31,7 @@ pub(crate) fn text(single: &Single, bundle: &Bundle<'_>, name: &Name) -> String 
         }
         false => vec![(if mapped { "map" } else { "scales" }, numbers)],
     };
-    let arrays = [("landmarks", &single.landmarks[..]), ("weights", &weights)];
+    let arrays = [("landmarks", landmarks), ("weights", &weights)];
     let arrays = [("means", &single.means[..])].into_iter().chain(scaling).chain(arrays);
     for (array, values) in arrays.filter(|(_, values)| !values.is_empty()) {
         write_array(&mut text, "float", name, array, values, "f");
@@ -37,8 +42,7 @@ pub(crate) fn text(single: &Single, bundle: &Bundle<'_>, name: &Name) -> String 
         (false, true) => MAP,
         (false, false) => SCALE_EACH,
     };
-    let body = predict(BODY, outputs, ["float", "0.0f", "sums[i]"])
-        .replace("KERNEL", &kernel(single.kernel, outputs))
+    let body = body(line, single.kernel, outputs)
         .replace("MEAN", &float(single.target_mean))
         .replace("SCALE", &float(single.target_scale));
     write_outputs(&mut text, bundle, name);
@@ -142,7 +146,7 @@ pub(crate) fn head(bundle: &Bundle<'_>, name: &Name, roots: bool) -> String {
         ),
     };
     let mut text = String::from("/*\n");
-    for line in about(bundle) {
+    for line in about(bundle, bundle.c_bytes()) {
         let _ = writeln!(text, "{}", format!(" * {line}").trim_end());
     }
     let _ = write!(
@@ -158,7 +162,7 @@ pub(crate) fn head(bundle: &Bundle<'_>, name: &Name, roots: bool) -> String {
         digest = bundle
             .digest()
             .map_or(String::new(), |digest| format!("#define {big}_DIGEST UINT32_C(0x{digest:08x})\n")),
-        bytes = bundle.flash_bytes(),
+        bytes = bundle.c_bytes(),
         features = exported.features(),
         landmarks = exported.landmarks(),
         outputs = bundle.outputs(),
@@ -167,6 +171,24 @@ pub(crate) fn head(bundle: &Bundle<'_>, name: &Name, roots: bool) -> String {
         let _ = writeln!(text, "#define {big}_WIDTH {rank}");
     }
     text
+}
+
+/// Return the prediction, but for the mean and the scale of a single target.
+fn body(line: Option<Line>, of: ChosenKernel<f32>, outputs: usize) -> String {
+    let zero = ["float", "0.0f", "sums[i]"];
+    match line {
+        None => predict(BODY, outputs, zero).replace("KERNEL", &[LANDMARK, &kernel(of, outputs)].concat()),
+        Some(Line::Weights) => {
+            let value = ["        const float value = row[a];\n", to_sum(outputs)].concat();
+            let body = predict(BODY, outputs, zero).replace("KERNEL", &value);
+            if outputs == 1 { body.replace("int i, a;", "int a;") } else { body }
+        }
+        Some(Line::Coordinates) => {
+            let count = if outputs == 1 { "" } else { "    int i;\n" };
+            let body = COORDINATES.replace("    SUM;\n", count);
+            predict(&body, outputs, ["float", "0.0f", "row[i]"]).replace("* sum;", "* row[0];")
+        }
+    }
 }
 
 /// Return the body of the loop over the landmarks.
@@ -178,8 +200,12 @@ fn kernel(kernel: ChosenKernel<f32>, outputs: usize) -> String {
         Argument::InnerProduct => DOT,
     };
     let value = about.c.replace("NUMBER", &float(number)).replace("DEGREE", &degree.to_string());
-    let sum = if outputs == 1 { "        sum += name_weights[a] * value;\n" } else { TO_EACH };
-    [total, &value, sum].concat()
+    [total, &value, to_sum(outputs)].concat()
+}
+
+/// Return the lines that add the kernel value of a landmark.
+fn to_sum(outputs: usize) -> &'static str {
+    if outputs == 1 { "        sum += name_weights[a] * value;\n" } else { TO_EACH }
 }
 
 /// The pragmas that keep a compiler from fusing multiply-adds: gcc ignores the standard one, and outside its
@@ -273,8 +299,25 @@ static inline SIGNATURE
         REFUSE;
     }
     for (a = 0; a < NAME_LANDMARKS; a++) {
-        const float *landmark = &name_landmarks[a * NAME_WIDTH];
 KERNEL    }
+    RESULT;
+}
+";
+
+const LANDMARK: &str = "        const float *landmark = &name_landmarks[a * NAME_WIDTH];
+";
+
+/// The prediction where each output is a coordinate of the row.
+const COORDINATES: &str = "
+/* The WHAT for one raw row; NaN where a feature is NaN or infinite. */
+static inline SIGNATURE
+{
+    float row[NAME_WIDTH];
+    SUM;
+
+    if (!name_standardise(x, row)) {
+        REFUSE;
+    }
     RESULT;
 }
 ";

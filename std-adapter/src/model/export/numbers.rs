@@ -24,8 +24,8 @@ pub(crate) fn lines<T: Debug>(values: &[T], suffix: &str) -> String {
     text
 }
 
-/// Describe the file, one line each.
-pub(crate) fn about(bundle: &Bundle<'_>) -> Vec<String> {
+/// Describe the file with so many bytes of constants, one line each.
+pub(crate) fn about(bundle: &Bundle<'_>, bytes: usize) -> Vec<String> {
     let (exported, model) = (&bundle.first, bundle.model);
     let precision = match model.coefficients {
         AnyCoefficients::F32(_) => "single",
@@ -43,11 +43,7 @@ pub(crate) fn about(bundle: &Bundle<'_>) -> Vec<String> {
         exported.rank().map_or(String::new(), |rank| format!(", a map of rank {rank}")),
         remark(&model.kernel.kind.to_string())
     );
-    let sizes = format!(
-        "{} bytes of constants, {} bytes of RAM for the row.",
-        bundle.flash_bytes(),
-        bundle.ram_bytes()
-    );
+    let sizes = format!("{bytes} bytes of constants, {} bytes of RAM for the row.", bundle.ram_bytes());
     let between = if shape.len() + sizes.len() < LINE { " " } else { "\n" };
     let mut lines = vec![
         format!("Written by dpp-nystrom {}: do not edit, export again.", env!("CARGO_PKG_VERSION")),

@@ -14,7 +14,7 @@ pub(crate) fn text(bundle: &Bundle<'_>, name: &Name) -> String {
     let exported = &bundle.first;
     let big = name.capitals();
     let mut text = String::new();
-    for line in about(bundle) {
+    for line in about(bundle, bundle.flash_bytes()) {
         let _ = writeln!(text, "{}", format!("// {line}").trim_end());
     }
     let first = if bundle.further.is_empty() { big.clone() } else { format!("{big}_FIRST") };
