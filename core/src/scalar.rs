@@ -197,12 +197,29 @@ pub(crate) fn bytes_of<T: Scalar>(number: T) -> impl Iterator<Item = u8> {
 
 /// Return a number from its bytes, or NaN for another count of them.
 pub(crate) fn from_bytes<T: Scalar>(bytes: &[u8]) -> T {
-    let value = match (<[u8; 4]>::try_from(bytes), <[u8; 8]>::try_from(bytes)) {
-        (Ok(bytes), _) => f64::from(f32::from_le_bytes(bytes)),
-        (_, Ok(bytes)) => f64::from_le_bytes(bytes),
-        _ => f64::NAN,
-    };
-    T::from_f64(value)
+    if size_of::<T>() == size_of::<f64>() {
+        return T::from_f64(<[u8; 8]>::try_from(bytes).map_or(f64::NAN, f64::from_le_bytes));
+    }
+    // In one branch, so that the conversion to `f64` and back is none.
+    <[u8; 4]>::try_from(bytes).map_or(T::NAN, |bytes| T::from_f64(f64::from(f32::from_le_bytes(bytes))))
+}
+
+/// Return the last numbers in these bytes.
+pub(crate) fn last_numbers<T: Scalar, const N: usize>(bytes: &[u8]) -> [T; N] {
+    let mut numbers = [T::NAN; N];
+    fill(&mut numbers, bytes.get(bytes.len().saturating_sub(N * size_of::<T>())..).unwrap_or_default());
+    numbers
+}
+
+/// Fill the slots with the first of the numbers in these bytes. Return the bytes after them.
+#[inline(never)]
+pub(crate) fn fill<'b, T: Scalar>(slots: &mut [T], bytes: &'b [u8]) -> &'b [u8] {
+    let mut rest = bytes;
+    for slot in slots {
+        let Some((number, after)) = rest.split_at_checked(size_of::<T>()) else { break };
+        (*slot, rest) = (from_bytes(number), after);
+    }
+    rest
 }
 
 /// Return the numbers in these bytes, up to the last whole one. Not by `chunks` of a run-time size: at some

@@ -12,6 +12,7 @@
 
 use crate::error::{BytesProblem, Error, Known};
 use crate::frame;
+use crate::scalar::{Scalar, numbers_of, to_bytes};
 
 /// The bytes before the table.
 const HEADER: usize = 24;
@@ -25,54 +26,115 @@ pub(crate) const fn length(sections: usize, content: usize) -> usize {
     HEADER + ENTRY * sections + content
 }
 
-/// Writes the sections, one after the other.
+/// Writes the sections, one after the other. Each method is one function for all sections, since each of its
+/// copies would take flash. What does not fit is counted and not written, and [`seal`](Self::seal) then
+/// refuses the state.
 pub(crate) struct Writer<'b> {
-    table: &'b mut [[u8; ENTRY]],
-    content: &'b mut [u8],
+    bytes: &'b mut [u8],
+    magic: &'static [u8; 8],
+    /// Where the next byte is written.
+    at: usize,
+    /// Where the next entry of the table is written.
+    entry: usize,
 }
 
 impl<'b> Writer<'b> {
-    /// Write a state of `length` bytes in all, in `sections` sections that `write` writes. Return the length.
+    /// Begin a state of `length` bytes in all, in `sections` sections.
     ///
     /// # Errors
     /// [`Error::Capacity`]; nothing is written then.
-    pub(crate) fn write(
-        bytes: &mut [u8],
-        magic: &[u8; 8],
+    pub(crate) fn new(
+        bytes: &'b mut [u8],
+        magic: &'static [u8; 8],
         sections: usize,
         length: usize,
-        write: impl FnOnce(&mut Writer<'_>) -> Option<()>,
-    ) -> Result<usize, Error> {
+    ) -> Result<Self, Error> {
         let have = bytes.len();
         let capacity = Error::Capacity { needed: length, have };
         let bytes = bytes.get_mut(..length).ok_or(capacity)?;
         let total = u32::try_from(length).map_err(|_| capacity)?;
-        let (header, rest) = bytes.split_at_mut_checked(HEADER).known()?;
-        let words = [0, 0, 0, 1, total, sections as u32].into_iter().flat_map(u32::to_le_bytes);
-        header.iter_mut().zip(words).for_each(|(slot, byte)| *slot = byte);
-        let (table, content) = rest.split_at_mut_checked(ENTRY * sections).known()?;
-        let mut writer = Writer { table: table.as_chunks_mut().0, content };
-        write(&mut writer).known()?;
-        debug_assert!(writer.table.is_empty() && writer.content.is_empty(), "a state of the stated length");
-        frame::seal(bytes, magic).known()?;
-        Ok(length)
+        let mut writer = Self { bytes, magic, at: 0, entry: HEADER };
+        for word in [0, 0, 0, 1, total, sections as u32] {
+            writer.word(word);
+        }
+        writer.at = HEADER + ENTRY * sections;
+        Ok(writer)
     }
 
-    /// Write the next section.
-    #[must_use]
-    pub(crate) fn section(&mut self, tag: u32, bytes: impl Iterator<Item = u8>) -> Option<()> {
-        let mut written = 0;
-        for (slot, byte) in self.content.iter_mut().zip(bytes) {
-            *slot = byte;
-            written += 1;
+    /// Begin the next section.
+    #[inline(never)]
+    pub(crate) fn section(&mut self, tag: u32) -> &mut Self {
+        // Its length, as long as it is open, is where it starts.
+        let start = self.at;
+        self.close();
+        self.at = self.entry;
+        self.word(tag);
+        self.word(start as u32);
+        self.entry = self.at;
+        self.at = start;
+        self
+    }
+
+    /// Replace the start of the last section by its length.
+    fn close(&mut self) {
+        let at = self.at;
+        if let Some(slot) = self.bytes.get_mut(HEADER..self.entry).and_then(<[u8]>::last_chunk_mut::<4>) {
+            *slot = (at as u32).wrapping_sub(u32::from_le_bytes(*slot)).to_le_bytes();
         }
-        let content = core::mem::take(&mut self.content);
-        self.content = content.get_mut(written..)?;
-        let (entry, table) = core::mem::take(&mut self.table).split_first_mut()?;
-        self.table = table;
-        let words = [tag, written as u32].into_iter().flat_map(u32::to_le_bytes);
-        entry.iter_mut().zip(words).for_each(|(slot, byte)| *slot = byte);
-        Some(())
+    }
+
+    /// Write bytes.
+    #[inline(never)]
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
+        for &byte in bytes {
+            if let Some(slot) = self.bytes.get_mut(self.at) {
+                *slot = byte;
+            }
+            self.at += 1;
+        }
+        self
+    }
+
+    /// Write an integer of 4 bytes.
+    pub(crate) fn word(&mut self, word: u32) -> &mut Self {
+        self.bytes(&word.to_le_bytes())
+    }
+
+    /// Write the lower 4 bytes of these integers.
+    #[inline(never)]
+    pub(crate) fn words(&mut self, words: &[usize]) -> &mut Self {
+        for &word in words {
+            self.word(word as u32);
+        }
+        self
+    }
+
+    /// Write integers of 8 bytes.
+    #[inline(never)]
+    pub(crate) fn longs(&mut self, longs: &[u64]) -> &mut Self {
+        for &long in longs {
+            self.bytes(&long.to_le_bytes());
+        }
+        self
+    }
+
+    /// Write numbers.
+    #[inline(never)]
+    pub(crate) fn numbers<T: Scalar>(&mut self, numbers: &[T]) -> &mut Self {
+        for &number in numbers {
+            let (bytes, length) = to_bytes(number);
+            self.bytes(bytes.get(..length).unwrap_or_default());
+        }
+        self
+    }
+
+    /// Write the magic number and the checksum. Return the length.
+    pub(crate) fn seal(mut self) -> Result<usize, Error> {
+        self.close();
+        let length = self.bytes.len();
+        (self.at == length).then_some(()).known()?;
+        frame::seal(self.bytes, self.magic).known()?;
+        Ok(length)
     }
 }
 
@@ -87,35 +149,35 @@ impl<'b> Sections<'b> {
     /// Check the bytes of a state whose mandatory tags are 1 to `last`.
     pub(crate) fn open(bytes: &'b [u8], magic: &[u8; 8], last: u32) -> Result<Self, BytesProblem> {
         let (_, bytes) = frame::open(bytes, magic, 1..=1, HEADER)?;
-        let sections = Self::read(bytes.get(HEADER - 4..).ok_or(BytesProblem::Malformed)?, last)?;
-        if (1..=last).all(|tag| sections.find(tag).is_some()) {
-            Ok(sections)
-        } else {
-            Err(BytesProblem::Malformed)
-        }
+        let (sections, found) = Self::count(bytes.get(HEADER - 4..).ok_or(BytesProblem::Malformed)?, last)?;
+        // None is there twice.
+        if found == last { Ok(sections) } else { Err(BytesProblem::Malformed) }
     }
 
     /// Check the number of sections, their table and their content, to the end of `bytes`. The mandatory tags
     /// are 1 to `last`; none of them need be there.
     pub(crate) fn read(bytes: &'b [u8], last: u32) -> Result<Self, BytesProblem> {
+        Ok(Self::count(bytes, last)?.0)
+    }
+
+    /// [`read`](Self::read), and count the mandatory sections.
+    fn count(bytes: &'b [u8], last: u32) -> Result<(Self, u32), BytesProblem> {
         let (count, rest) = bytes.split_first_chunk().ok_or(BytesProblem::Malformed)?;
         let table =
             frame::index(u32::from_le_bytes(*count)).checked_mul(ENTRY).ok_or(BytesProblem::Malformed)?;
         let (table, content) = rest.split_at_checked(table).ok_or(BytesProblem::Malformed)?;
         let sections = Self { table: table.as_chunks().0, content };
-        let mut end = 0_usize;
-        for (tag, length) in sections.entries() {
-            if !(1..=last).contains(&tag) && tag < OPTIONAL {
+        let (mut end, mut found, mut sound) = (0_usize, 0, true);
+        for (at, (tag, length)) in sections.entries().enumerate() {
+            if (1..=last).contains(&tag) {
+                found += 1;
+                sound &= !sections.entries().take(at).any(|(other, _)| other == tag);
+            } else if tag < OPTIONAL {
                 return Err(BytesProblem::Section(tag));
             }
             end = end.checked_add(length).ok_or(BytesProblem::Malformed)?;
         }
-        let repeated = |tag| sections.entries().filter(|&(other, _)| other == tag).count() > 1;
-        if end == content.len() && !(1..=last).any(repeated) {
-            Ok(sections)
-        } else {
-            Err(BytesProblem::Malformed)
-        }
+        if end == content.len() && sound { Ok((sections, found)) } else { Err(BytesProblem::Malformed) }
     }
 
     fn entries(self) -> impl Iterator<Item = (u32, usize)> {
@@ -125,6 +187,7 @@ impl<'b> Sections<'b> {
     }
 
     /// Return a section; none where there is none.
+    #[inline(never)]
     pub(crate) fn find(self, tag: u32) -> Option<&'b [u8]> {
         let before = self.entries().take_while(|&(other, _)| other != tag);
         let start = before.fold(0_usize, |start, (_, length)| start.saturating_add(length));
@@ -133,8 +196,16 @@ impl<'b> Sections<'b> {
     }
 
     /// Return a section, if it has this length.
+    #[inline(never)]
     pub(crate) fn of_length(self, tag: u32, length: usize) -> Result<&'b [u8], BytesProblem> {
         self.find(tag).filter(|section| section.len() == length).ok_or(BytesProblem::Malformed)
+    }
+
+    /// Return a section of this many numbers, if all are finite.
+    #[inline(never)]
+    pub(crate) fn numbers<T: Scalar>(self, tag: u32, count: usize) -> Result<&'b [u8], BytesProblem> {
+        let section = self.of_length(tag, count * size_of::<T>())?;
+        if numbers_of::<T>(section).all(T::is_finite) { Ok(section) } else { Err(BytesProblem::Malformed) }
     }
 
     /// Return the words of a section of `N` words.
@@ -154,10 +225,10 @@ mod tests {
     const MAGIC: &[u8; 8] = b"anything";
 
     fn written(bytes: &mut [u8], tags: [u32; 2]) -> Result<usize, Error> {
-        Writer::write(bytes, MAGIC, 2, length(2, 11), |writer| {
-            writer.section(tags[0], [2, 0, 0, 0, 1, 1, 0, 0].into_iter())?;
-            writer.section(tags[1], [7, 8, 9].into_iter())
-        })
+        let mut writer = Writer::new(bytes, MAGIC, 2, length(2, 11))?;
+        writer.section(tags[0]).words(&[2, 257]);
+        writer.section(tags[1]).bytes(&[7, 8, 9]);
+        writer.seal()
     }
 
     #[test]

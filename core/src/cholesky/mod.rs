@@ -22,8 +22,9 @@ mod solve;
 pub(crate) use solve::substitute;
 
 use crate::error::{Error, Known};
-use crate::memory::{FactorMemory, check_capacity, row};
-use crate::scalar::Scalar;
+use crate::memory::{FactorMemory, check_capacity, row, rows_of_mut};
+use crate::scalar::{Scalar, fill};
+use crate::sections::Writer;
 
 /// The lower triangular factor of a symmetric positive definite matrix, on lent memory.
 ///
@@ -147,10 +148,18 @@ impl<'a, T: Scalar> Cholesky<'a, T> {
         self.column.get_mut(..self.order).known()
     }
 
-    /// Return the entries of the factor by rows, to read them back.
-    pub(crate) fn entries_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        let rows = self.square.chunks_mut(self.stride.max(1)).take(self.order).enumerate();
-        rows.flat_map(|(i, row)| row.iter_mut().take(i + 1))
+    /// Write the factor by rows.
+    pub(crate) fn save(&self, writer: &mut Writer<'_>) {
+        for i in 0..self.order {
+            writer.numbers(self.row(i));
+        }
+    }
+
+    /// Read back what [`save`](Self::save) wrote.
+    pub(crate) fn take_back(&mut self, mut bytes: &[u8]) {
+        for (i, row) in rows_of_mut(self.square, self.stride).take(self.order).enumerate() {
+            bytes = fill(row.get_mut(..=i).unwrap_or_default(), bytes);
+        }
     }
 
     /// Return the first `count` numbers of the working column: the substitution that the last call has left

@@ -2,7 +2,7 @@
 
 use super::Cholesky;
 use crate::error::{Error, Known};
-use crate::memory::check_length;
+use crate::memory::{check_length, rows_of};
 use crate::scalar::{Scalar, dot};
 
 /// Rows of a tile: enough independent sums to hide the latency of each, with shared operands loaded once.
@@ -47,10 +47,9 @@ pub(super) fn forward_from<T: Scalar>(
     }
     let k = order - order % HALF;
     match order % HALF {
-        1 => last::<T, 1>(rows, stride, k, b),
-        2 => last::<T, 2>(rows, stride, k, b),
+        // A landmark less than a multiple of four, as in each try of the open slot.
         3 => last::<T, 3>(rows, stride, k, b),
-        _ => Some(()),
+        _ => (k..order).zip(rows_of(rows, stride)).try_for_each(|(at, row)| last_one(row, at, b)),
     }
 }
 
@@ -178,6 +177,19 @@ fn last<T: Scalar, const R: usize>(mut rows: &[T], stride: usize, k: usize, b: &
         *value /= *own.first()?;
     }
     *places = values;
+    Some(())
+}
+
+/// [`last`] for one row: its sum has the same order.
+#[inline(always)]
+fn last_one<T: Scalar>(row: &[T], k: usize, b: &mut [T]) -> Option<()> {
+    let (known, rest) = b.split_at_mut_checked(k)?;
+    let (entries, own) = row.split_at_checked(k)?;
+    let value = rest.first_mut()?;
+    for (&entry, &z) in entries.iter().zip(known.iter()) {
+        *value -= entry * z;
+    }
+    *value /= *own.first()?;
     Some(())
 }
 

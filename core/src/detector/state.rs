@@ -22,16 +22,17 @@
 
 use super::threshold::{TAIL, Threshold};
 use super::{Detector, SAMPLE, Status};
+use crate::chain::Progress;
 use crate::cholesky::Cholesky;
 use crate::error::{BytesProblem, Error, Known, Phase};
 use crate::frame::index;
 use crate::ground_set::Points;
 use crate::kernel::Kernel;
 use crate::landmarks::is_factored;
-use crate::learner::{TRIAL_ROWS, fill, long, of_two_points, phase_of, progress};
+use crate::learner::{TRIAL_ROWS, has_pivots, is_order, long, of_two_points, phase_of, progress};
 use crate::memory::{MOST_ROWS, Memory, prefix};
 use crate::nystrom::left;
-use crate::scalar::{Scalar, bytes_of, from_bytes, numbers_of};
+use crate::scalar::{Scalar, fill, from_bytes, numbers_of};
 use crate::sections::{ENTRY, OPTIONAL, Sections, Writer, length};
 
 const MAGIC: &[u8; 8] = b"dppndtct";
@@ -96,7 +97,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Detector<C, D, K, 
         let Threshold { tail, level, step, credit, every, rows, alarms, since } = self.threshold;
         let Memory { factor, landmarks } = self.memory.lend();
         let factor = Cholesky::assemble(factor, count)?;
-        let shape = [size_of::<T>(), C, D, phase as usize, count].map(|word| word as u32);
+        let shape = [size_of::<T>(), C, D, phase as usize, count];
         let sampled = prefix(&self.sample, sample_of(phase, scaled));
         let unselected = phase == Phase::Scaling || (phase == Phase::Selecting && count == 0);
         let kernel = self.kernel.as_ref().filter(|_| unselected).map(of_two_points::<D, K, T>);
@@ -105,29 +106,23 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Detector<C, D, K, 
             None => (0, 0),
         };
         let length = mandatory_bytes::<T>(count, D) + also;
-        Writer::write(bytes, MAGIC, SECTIONS + early, length, |writer| {
-            let shape = shape.into_iter().chain([scaled, every, tried]);
-            writer.section(SHAPE, shape.flat_map(u32::to_le_bytes))?;
-            writer.section(SCALING, self.centres.iter().chain(&self.scales).copied().flat_map(bytes_of))?;
-            let landmark_rows = prefix(&self.rows, count).as_flattened();
-            writer.section(ROWS, landmark_rows.iter().copied().flat_map(bytes_of))?;
-            let places = prefix(landmarks, count).iter().map(|&place| place as u32);
-            writer.section(MEMBERS, places.flat_map(u32::to_le_bytes))?;
-            let entries = (0..count).flat_map(|i| factor.row(i).iter().copied());
-            writer.section(FACTOR, entries.flat_map(bytes_of))?;
-            let counters = [progress.steps, progress.proposed, progress.accepted, progress.openings];
-            writer.section(PROGRESS, counters.into_iter().flat_map(u64::to_le_bytes))?;
-            writer.section(COUNTS, [rows, alarms, since, followed].into_iter().flat_map(u64::to_le_bytes))?;
-            writer.section(THRESHOLD, tail.into_iter().chain([level, step, credit]).flat_map(bytes_of))?;
-            let uses = prefix(&self.uses, count).iter().chain(&self.candidate).copied();
-            writer.section(USES, uses.chain([gain]).flat_map(bytes_of))?;
-            writer.section(GENERATOR, generator.into_iter())?;
-            if let Some(value) = kernel {
-                writer.section(SAMPLED, sampled.as_flattened().iter().copied().flat_map(bytes_of))?;
-                writer.section(KERNEL, bytes_of(value))?;
-            }
-            Some(())
-        })
+        let mut writer = Writer::new(bytes, MAGIC, SECTIONS + early, length)?;
+        writer.section(SHAPE).words(&shape).word(scaled).word(every).word(tried);
+        writer.section(SCALING).numbers(&self.centres).numbers(&self.scales);
+        writer.section(ROWS).numbers(prefix(&self.rows, count).as_flattened());
+        writer.section(MEMBERS).words(prefix(landmarks, count));
+        factor.save(writer.section(FACTOR));
+        let Progress { steps, proposed, accepted, openings } = progress;
+        writer.section(PROGRESS).longs(&[steps, proposed, accepted, openings]);
+        writer.section(COUNTS).longs(&[rows, alarms, since, followed]);
+        writer.section(THRESHOLD).numbers(&tail).numbers(&[level, step, credit]);
+        writer.section(USES).numbers(prefix(&self.uses, count)).numbers(&self.candidate).numbers(&[gain]);
+        writer.section(GENERATOR).bytes(&generator);
+        if let Some(value) = kernel {
+            writer.section(SAMPLED).numbers(sampled.as_flattened());
+            writer.section(KERNEL).numbers(&[value]);
+        }
+        writer.seal()
     }
 
     /// Read a state that [`write_state`](Self::write_state) wrote, and continue from it. Return the
@@ -158,21 +153,21 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Detector<C, D, K, 
         self.kernel = Some(kernel);
         self.status = Status::IDLE;
         self.threshold = Threshold::new(0);
-        fill(self.centres.iter_mut().chain(&mut self.scales), state.scaling);
+        fill(&mut self.scales, fill(&mut self.centres, state.scaling));
         fill(self.rows.as_flattened_mut(), state.rows);
         fill(self.sample.as_flattened_mut(), state.sample);
         self.uses.fill(T::ZERO);
-        fill(self.uses.iter_mut().take(count).chain(&mut self.candidate), state.uses);
+        fill(&mut self.candidate, fill(self.uses.get_mut(..count).known()?, state.uses));
 
         let Memory { factor, landmarks } = self.memory.lend();
         for (member, word) in landmarks.iter_mut().zip(state.members.as_chunks().0) {
             *member = index(u32::from_le_bytes(*word));
         }
         let mut factor = Cholesky::assemble(factor, count)?;
-        fill(factor.entries_mut(), state.factor);
+        factor.take_back(state.factor);
         let ground = Points::trusted(self.rows.as_flattened(), D, C, self.kernel.as_ref().known()?);
         let members = prefix(landmarks, count);
-        if !(0..count).all(|at| is_factored(&ground, members, &factor, at) == Ok(true)) {
+        if !(0..count).all(|at| matches!(is_factored(&ground, members, &factor, at), Ok(true))) {
             return Err(Error::ForeignState);
         }
         if tried > 0 {
@@ -228,22 +223,15 @@ impl<'b, T: Scalar> Saved<'b, T> {
             return Err(BytesProblem::Size);
         }
         let (phase, count) = (phase_of(phase, index(count), C)?, index(count));
-        let section = |tag, numbers: usize| {
-            let bytes = sections.of_length(tag, numbers * size_of::<T>())?;
-            if numbers_of::<T>(bytes).all(T::is_finite) { Ok(bytes) } else { Err(Malformed) }
-        };
+        let section = |tag, count| sections.numbers::<T>(tag, count);
         let scaling = section(SCALING, 2 * D)?;
         let (rows, factor) = (section(ROWS, count * D)?, section(FACTOR, count * (count + 1) / 2)?);
         let uses = section(USES, count + D + 1)?;
         let members = sections.of_length(MEMBERS, 4 * count)?;
-        let places = members.as_chunks().0;
-        let place = |word: &[u8; 4]| index(u32::from_le_bytes(*word));
-        let distinct = |(at, word)| !places.iter().take(at).any(|other| other == word) && place(word) < count;
-        let mut pivots = (1..=count).map(|i| numbers_of::<T>(factor).nth(i * (i + 1) / 2 - 1));
         let gain = numbers_of::<T>(uses).last().ok_or(Malformed)?;
         let positive = |number: T| number >= T::ZERO;
-        if !places.iter().enumerate().all(distinct)
-            || !pivots.all(|pivot| pivot.is_some_and(|pivot| pivot > T::ZERO))
+        if !is_order(members)
+            || !has_pivots::<T>(factor)
             || !numbers_of::<T>(scaling).skip(D).all(positive)
             || !numbers_of::<T>(uses).take(count).all(positive)
             || !positive(gain)

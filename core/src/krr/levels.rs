@@ -232,24 +232,29 @@ impl<T: Scalar> RidgeRegression<'_, T> {
     pub(super) fn scale(&mut self, root: T, square: T) -> Option<()> {
         let dim = self.dim;
         for (k, row) in rows_of_mut(self.square, dim).enumerate() {
-            row.iter_mut().skip(k).for_each(|entry| *entry *= root);
+            multiply(row.get_mut(k..)?, root);
         }
-        self.targets.iter_mut().for_each(|target| *target *= root);
+        multiply(self.targets, root);
         self.rss = self.rss.times(square);
         for block in rows_of_mut(self.further, block(dim)) {
             let (targets, rest) = block.split_at_mut_checked(dim)?;
-            targets.iter_mut().for_each(|target| *target *= root);
-            rest.iter_mut().for_each(|part| *part *= square);
+            multiply(targets, root);
+            multiply(rest, square);
         }
         if self.is_apart() {
             let EarlierMemory { square, stride, diagonal, targets } = &mut self.earlier.memory;
             for (k, row) in rows_of_mut(square, *stride).take(dim).enumerate() {
-                row.iter_mut().take(dim).skip(k + 1).for_each(|entry| *entry *= root);
+                multiply(row.get_mut(k + 1..dim)?, root);
             }
-            let columns =
-                diagonal.iter_mut().chain(targets.iter_mut()).chain(self.earlier.further.iter_mut());
-            columns.for_each(|entry| *entry *= root);
+            multiply(diagonal, root);
+            multiply(targets, root);
+            multiply(self.earlier.further, root);
         }
         Some(())
     }
+}
+
+#[inline(never)]
+fn multiply<T: Scalar>(slots: &mut [T], factor: T) {
+    slots.iter_mut().for_each(|slot| *slot *= factor);
 }

@@ -52,7 +52,8 @@ use crate::error::{Error, Known, row_number};
 use crate::memory::{
     MOST_ROWS, RidgeMemory, check_capacity, check_length, row_mut, rows_of, rows_of_mut, take,
 };
-use crate::scalar::{Scalar, Sum, apply_givens, rotation};
+use crate::scalar::{Scalar, Sum, apply_givens, fill, rotation};
+use crate::sections::Writer;
 use levels::{Earlier, Level, has_earlier};
 
 /// Ridge regression from rows that are added one at a time: `c(c + 1)/2` numbers of `R`, and for each target
@@ -603,6 +604,34 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
         }
         let rows = sum_of_rows(rows, 0).ok_or(Error::RowCount)?;
         self.take_back(Counts::of(rows), &mut numbers.iter().copied()).known()
+    }
+
+    /// Write what [`numbers`](Self::numbers) returns, of a regression that is settled.
+    pub(crate) fn save(&self, writer: &mut Writer<'_>) {
+        for (k, row) in rows_of(self.square, self.dim).enumerate() {
+            writer.numbers(row.get(k..).unwrap_or_default());
+        }
+        let Sum { sum, lost } = self.rss;
+        writer.numbers(self.targets).numbers(&[sum, lost]);
+        for block in rows_of(self.further, block(self.dim)) {
+            writer.numbers(block.get(..self.dim + 2).unwrap_or_default());
+        }
+    }
+
+    /// Read back what [`save`](Self::save) wrote.
+    pub(crate) fn load(&mut self, counts: Counts<T>, mut bytes: &[u8]) {
+        for (k, row) in rows_of_mut(self.square, self.dim).enumerate() {
+            bytes = fill(row.get_mut(k..).unwrap_or_default(), bytes);
+        }
+        bytes = fill(self.targets, bytes);
+        let mut ends = [T::ZERO; 2];
+        bytes = fill(&mut ends, bytes);
+        let [sum, lost] = ends;
+        self.rss = Sum { sum, lost };
+        for block in rows_of_mut(self.further, block(self.dim)) {
+            bytes = fill(block.get_mut(..self.dim + 2).unwrap_or_default(), bytes);
+        }
+        self.counts = counts;
     }
 
     /// [`restore`](Self::restore) from the right number of finite numbers.

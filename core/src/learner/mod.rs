@@ -13,7 +13,7 @@ mod state;
 
 pub use exchange::Exchange;
 pub(crate) use exchange::{MARGIN, TRIAL_ROWS};
-pub(crate) use state::{fill, long, of_two_points, phase_of, progress, state_bytes};
+pub(crate) use state::{has_pivots, is_order, long, of_two_points, phase_of, progress, state_bytes};
 
 use crate::chain::Progress;
 use crate::cholesky::Cholesky;

@@ -31,7 +31,7 @@ use crate::kernel::Kernel;
 use crate::krr::{Counts, RidgeRegression, Solved, Tally};
 use crate::landmarks::is_factored;
 use crate::memory::{Memory, prefix};
-use crate::scalar::{Scalar, Sum, bytes_of, from_bytes, numbers_of};
+use crate::scalar::{Scalar, Sum, fill, from_bytes, last_numbers, numbers_of};
 use crate::sections::{ENTRY, OPTIONAL, Sections, Writer, length};
 
 const MAGIC: &[u8; 8] = b"dppnlern";
@@ -109,12 +109,9 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         let factor = Cholesky::assemble(factor, count)?;
         // There is none before the landmarks are frozen.
         let learning = phase == Phase::Learning || phase == Phase::Predicting;
-        let ridge = RidgeRegression::resume(count, self.ridge.lend(&mut []), tally)?;
-        let numbers = ridge.numbers()?;
         let shape = [size_of::<T>(), C, D, phase as usize, count, usize::from(has_prior)];
         let Progress { steps, proposed, accepted, openings } = progress;
         let Counts { rows, before, discounted, .. } = tally.counts;
-        let zero_or = |number: T| if learning { number } else { T::ZERO };
         let kernel = self.kernel.as_ref().filter(|_| count == 0).map(of_two_points::<D, K, T>);
         let optional = [
             (kernel.is_some(), ENTRY + size_of::<T>()),
@@ -125,45 +122,35 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         for (_, bytes) in optional.into_iter().filter(|&(is_there, _)| is_there) {
             (sections, length) = (sections + 1, length + bytes);
         }
-        Writer::write(bytes, MAGIC, sections, length, |writer| {
-            let shape = shape.into_iter().map(|word| word as u32).chain([scaled]);
-            writer.section(SHAPE, shape.flat_map(u32::to_le_bytes))?;
-            let constants = self.means.iter().chain(&self.scales).copied();
-            writer
-                .section(SCALING, constants.chain([target_mean, target_scale, gamma]).flat_map(bytes_of))?;
-            writer
-                .section(ROWS, prefix(&self.rows, count).as_flattened().iter().copied().flat_map(bytes_of))?;
-            writer.section(
-                MEMBERS,
-                prefix(landmarks, count).iter().flat_map(|&place| (place as u32).to_le_bytes()),
-            )?;
-            writer
-                .section(FACTOR, (0..count).flat_map(|i| factor.row(i).iter().copied()).flat_map(bytes_of))?;
-            writer.section(
-                PROGRESS,
-                [steps, proposed, accepted, openings].into_iter().flat_map(u64::to_le_bytes),
-            )?;
-            writer.section(
-                COUNTS,
-                [rows, before].into_iter().flat_map(u64::to_le_bytes).chain(bytes_of(discounted.sum)),
-            )?;
-            writer.section(REGRESSION, numbers.map(zero_or).flat_map(bytes_of))?;
-            let weights = prefix(&self.weights, count).iter().chain(prefix(&self.prior, count)).copied();
-            writer.section(WEIGHTS, weights.flat_map(bytes_of))?;
-            writer.section(GENERATOR, generator.into_iter())?;
-            if let Some(value) = kernel {
-                writer.section(KERNEL, bytes_of(value))?;
+        let mut writer = Writer::new(bytes, MAGIC, sections, length)?;
+        writer.section(SHAPE).words(&shape).word(scaled);
+        let constants = [target_mean, target_scale, gamma];
+        writer.section(SCALING).numbers(&self.means).numbers(&self.scales).numbers(&constants);
+        writer.section(ROWS).numbers(prefix(&self.rows, count).as_flattened());
+        writer.section(MEMBERS).words(prefix(landmarks, count));
+        factor.save(writer.section(FACTOR));
+        writer.section(PROGRESS).longs(&[steps, proposed, accepted, openings]);
+        writer.section(COUNTS).longs(&[rows, before]).numbers(&[discounted.sum]);
+        writer.section(REGRESSION);
+        if learning {
+            RidgeRegression::resume(count, self.ridge.lend(&mut []), tally)?.save(&mut writer);
+        } else {
+            for _ in 0..RidgeRegression::<T>::numbers_kept(count) {
+                writer.numbers(&[T::ZERO]);
             }
-            if tried > 0 {
-                let trial = self.candidate.iter().copied().chain([gain]).flat_map(bytes_of);
-                writer.section(TRIAL, trial.chain(tried.to_le_bytes()))?;
-            }
-            if rows > 0 {
-                let confidence = [residual, spread, claim.penalty, claim.noise];
-                writer.section(CONFIDENCE, confidence.into_iter().flat_map(bytes_of))?;
-            }
-            Some(())
-        })
+        }
+        writer.section(WEIGHTS).numbers(prefix(&self.weights, count)).numbers(prefix(&self.prior, count));
+        writer.section(GENERATOR).bytes(&generator);
+        if let Some(value) = kernel {
+            writer.section(KERNEL).numbers(&[value]);
+        }
+        if tried > 0 {
+            writer.section(TRIAL).numbers(&self.candidate).numbers(&[gain]).word(tried);
+        }
+        if rows > 0 {
+            writer.section(CONFIDENCE).numbers(&[residual, spread, claim.penalty, claim.noise]);
+        }
+        writer.seal()
     }
 
     /// Read a state that [`write_state`](Self::write_state) wrote, and continue from it. Return the
@@ -196,28 +183,28 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         }
         self.kernel = Some(kernel);
         self.status = Status::IDLE;
-        fill(self.means.iter_mut().chain(&mut self.scales), state.scaling);
+        fill(&mut self.scales, fill(&mut self.means, state.scaling));
         fill(self.rows.as_flattened_mut(), state.rows);
         fill(&mut self.candidate, state.trial);
         self.weights.fill(T::ZERO);
         self.prior.fill(T::ZERO);
-        let weights = self.weights.iter_mut().take(count).chain(self.prior.iter_mut().take(count));
-        fill(weights, state.weights);
+        let weights = fill(self.weights.get_mut(..count).known()?, state.weights);
+        fill(self.prior.get_mut(..count).known()?, weights);
 
         let Memory { factor, landmarks } = self.memory.lend();
         for (member, word) in landmarks.iter_mut().zip(state.members.as_chunks().0) {
             *member = index(u32::from_le_bytes(*word));
         }
         let mut factor = Cholesky::assemble(factor, count)?;
-        fill(factor.entries_mut(), state.factor);
+        factor.take_back(state.factor);
         let ground = Points::trusted(self.rows.as_flattened(), D, C, self.kernel.as_ref().known()?);
         let members = prefix(landmarks, count);
-        if !(0..count).all(|at| is_factored(&ground, members, &factor, at) == Ok(true)) {
+        if !(0..count).all(|at| matches!(is_factored(&ground, members, &factor, at), Ok(true))) {
             return Err(Error::ForeignState);
         }
         if count > 0 {
             let mut ridge = RidgeRegression::new(count, self.ridge.lend(self.memory.lend_upper()))?;
-            ridge.take_back(state.status.tally.counts, &mut numbers_of(state.regression)).known()?;
+            ridge.load(state.status.tally.counts, state.regression);
         }
         self.status = state.status;
         Ok(state.generator)
@@ -227,12 +214,8 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
 /// Return a value of the kernel that tells bandwidths, degrees and offsets apart.
 pub(crate) fn of_two_points<const D: usize, K: Kernel<T>, T: Scalar>(kernel: &K) -> T {
     let point = |first: T| core::array::from_fn::<T, D, _>(|i| if i == 0 { first } else { T::ZERO });
-    kernel.value(&point(T::ONE), &point(T::from_f64(0.875)))
-}
-
-/// Write numbers into slots.
-pub(crate) fn fill<'s, T: Scalar>(slots: impl IntoIterator<Item = &'s mut T>, bytes: &[u8]) {
-    slots.into_iter().zip(numbers_of(bytes)).for_each(|(slot, number)| *slot = number);
+    // By reference, the function that selection and regression call too.
+    <&K as Kernel<T>>::value(&kernel, &point(T::ONE), &point(T::from_f64(0.875)))
 }
 
 /// The content of a state that was checked.
@@ -256,40 +239,24 @@ impl<'b, T: Scalar> Saved<'b, T> {
         use BytesProblem::Malformed;
         let sections = Sections::open(bytes, MAGIC, SECTIONS as u32)?;
         let Shape { phase, count, has_prior, scaled } = Shape::read::<T>(&sections, [C, D])?;
-        let size = size_of::<T>();
         let triangle = count * (count + 1) / 2;
-        let section = |tag, numbers: usize| {
-            let bytes = sections.of_length(tag, numbers * size)?;
-            if numbers_of::<T>(bytes).all(T::is_finite) { Ok(bytes) } else { Err(Malformed) }
-        };
+        let section = |tag, count| sections.numbers::<T>(tag, count);
         let scaling = section(SCALING, 2 * D + 3)?;
         let (rows, factor) = (section(ROWS, count * D)?, section(FACTOR, triangle)?);
         let (regression, weights) =
             (section(REGRESSION, triangle + count + 2)?, section(WEIGHTS, 2 * count)?);
         let members = sections.of_length(MEMBERS, 4 * count)?;
-        let places = members.as_chunks().0;
-        let place = |word: &[u8; 4]| index(u32::from_le_bytes(*word));
-        let distinct = |(at, word)| !places.iter().take(at).any(|other| other == word) && place(word) < count;
-        let mut pivots = (1..=count).map(|i| numbers_of::<T>(factor).nth(i * (i + 1) / 2 - 1));
-        if !places.iter().enumerate().all(distinct)
-            || !pivots.all(|pivot| pivot.is_some_and(|pivot| pivot > T::ZERO))
-        {
+        if !is_order(members) || !has_pivots::<T>(factor) {
             return Err(Malformed);
         }
         let progress = progress(&sections, PROGRESS)?;
         let counts = counts::<T>(&sections)?;
-        let last = |bytes, from_end: usize, len: usize| {
-            numbers_of::<T>(bytes).nth(len.wrapping_sub(from_end)).ok_or(Malformed)
-        };
         let late = phase == Phase::Learning || phase == Phase::Predicting;
         let (trial, gain, tried) = trial::<T>(&sections, D, if late { TRIAL_ROWS * count } else { 0 })?;
         let (residual, spread, claim) = confidence::<T>(&sections)?;
-        let terms = triangle + count + 2;
-        let tally = Tally {
-            counts,
-            rss: Sum { sum: last(regression, 2, terms)?, lost: last(regression, 1, terms)? },
-            noise: T::ZERO,
-        };
+        let [target_mean, target_scale, gamma] = last_numbers(scaling);
+        let [sum, lost] = last_numbers(regression);
+        let tally = Tally { counts, rss: Sum { sum, lost }, noise: T::ZERO };
         Ok(Self {
             status: Status {
                 phase,
@@ -298,9 +265,9 @@ impl<'b, T: Scalar> Saved<'b, T> {
                 count,
                 progress,
                 tally,
-                target_mean: last(scaling, 3, 2 * D + 3)?,
-                target_scale: last(scaling, 2, 2 * D + 3)?,
-                gamma: last(scaling, 1, 2 * D + 3)?,
+                target_mean,
+                target_scale,
+                gamma,
                 gain,
                 tried,
                 residual,
@@ -345,6 +312,32 @@ impl Shape {
         }
         Ok(Self { phase, count, has_prior: prior == 1, scaled })
     }
+}
+
+/// Whether the words of this section are a permutation of the landmarks' places.
+#[inline(never)]
+pub(crate) fn is_order(members: &[u8]) -> bool {
+    let words = members.as_chunks::<4>().0;
+    let place = |word: &[u8; 4]| index(u32::from_le_bytes(*word));
+    words
+        .iter()
+        .enumerate()
+        .all(|(at, word)| place(word) < words.len() && !words.iter().take(at).any(|other| other == word))
+}
+
+/// Whether the diagonal of the factor in this section is positive.
+#[inline(never)]
+pub(crate) fn has_pivots<T: Scalar>(factor: &[u8]) -> bool {
+    // The place of the next pivot, and how far it is from the one before.
+    let (mut next, mut step, mut positive) = (0, 1, true);
+    for (at, number) in numbers_of::<T>(factor).enumerate() {
+        if at == next {
+            step += 1;
+            next += step;
+            positive &= number > T::ZERO;
+        }
+    }
+    positive
 }
 
 /// Return the phase of this number, if it can have so many landmarks.
@@ -416,8 +409,12 @@ fn confidence<T: Scalar>(sections: &Sections<'_>) -> Result<(T, T, Solved<T>), B
     if sections.find(CONFIDENCE).is_none() {
         return Ok((T::ZERO, T::ONE, Status::IDLE.claim));
     }
-    let mut numbers = numbers_of::<T>(sections.of_length(CONFIDENCE, 4 * size_of::<T>())?);
-    let mut next = || numbers.next().filter(|&number| number >= T::ZERO && number.is_finite());
-    let mut next = || next().ok_or(BytesProblem::Malformed);
-    Ok((next()?, next()?, Solved { penalty: next()?, noise: next()? }))
+    let mut numbers = [T::ZERO; 4];
+    fill(&mut numbers, sections.numbers::<T>(CONFIDENCE, 4)?);
+    let [residual, spread, penalty, noise] = numbers;
+    if numbers.iter().all(|&number| number >= T::ZERO) {
+        Ok((residual, spread, Solved { penalty, noise }))
+    } else {
+        Err(BytesProblem::Malformed)
+    }
 }

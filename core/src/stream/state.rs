@@ -19,7 +19,7 @@ use crate::chain::Progress;
 use crate::error::{BytesProblem, Error, Known};
 use crate::frame::index;
 use crate::kernel::Kernel;
-use crate::scalar::{Scalar, bytes_of, numbers_of};
+use crate::scalar::{Scalar, fill};
 use crate::sections::{Sections, Writer, length};
 use crate::swap::Acceptance;
 
@@ -80,18 +80,15 @@ impl<T: Scalar, K: Kernel<T>> StreamChain<'_, T, K> {
             usize::from(self.acceptance == Acceptance::Metropolis),
         ];
         let Progress { steps, proposed, accepted, openings } = self.progress;
-        Writer::write(bytes, MAGIC, SECTIONS, stream_state_bytes::<T>(count, self.dim), |writer| {
-            writer.section(SHAPE, shape.into_iter().flat_map(|word| (word as u32).to_le_bytes()))?;
-            writer.section(ROWS, self.rows().iter().copied().flat_map(bytes_of))?;
-            writer.section(MEMBERS, self.members().iter().flat_map(|&place| (place as u32).to_le_bytes()))?;
-            let factor = (0..count).flat_map(|i| self.factor.row(i).iter().copied());
-            writer.section(FACTOR, factor.flat_map(bytes_of))?;
-            writer.section(
-                PROGRESS,
-                [steps, proposed, accepted, openings].into_iter().flat_map(u64::to_le_bytes),
-            )?;
-            writer.section(GENERATOR, generator.into_iter())
-        })
+        let length = stream_state_bytes::<T>(count, self.dim);
+        let mut writer = Writer::new(bytes, MAGIC, SECTIONS, length)?;
+        writer.section(SHAPE).words(&shape);
+        writer.section(ROWS).numbers(self.rows());
+        writer.section(MEMBERS).words(self.members());
+        self.factor.save(writer.section(FACTOR));
+        writer.section(PROGRESS).longs(&[steps, proposed, accepted, openings]);
+        writer.section(GENERATOR).bytes(&generator);
+        writer.seal()
     }
 
     /// Read a state that [`write_state`](Self::write_state) wrote, and continue from it. Return the
@@ -137,19 +134,15 @@ impl<T: Scalar, K: Kernel<T>> StreamChain<'_, T, K> {
         use BytesProblem::Malformed;
         let sections = Sections::open(bytes, MAGIC, SECTIONS as u32)?;
         let [number, dim, most, count, acceptance] = sections.words::<5>(SHAPE)?.map(index);
-        let size = size_of::<T>();
-        if number != size {
+        if number != size_of::<T>() {
             return Err(BytesProblem::Precision);
         }
         let same = usize::from(self.acceptance == Acceptance::Metropolis) == acceptance;
         if (dim, most) != (self.dim, self.most) || !same || count > most {
             return Err(Malformed);
         }
-        let section = |tag, numbers: usize| {
-            let bytes = sections.of_length(tag, numbers * size)?;
-            if numbers_of::<T>(bytes).all(T::is_finite) { Ok(bytes) } else { Err(Malformed) }
-        };
-        let (rows, factor) = (section(ROWS, count * dim)?, section(FACTOR, count * (count + 1) / 2)?);
+        let rows = sections.numbers::<T>(ROWS, count * dim)?;
+        let factor = sections.numbers::<T>(FACTOR, count * (count + 1) / 2)?;
         let members = sections.of_length(MEMBERS, 4 * count)?;
         let progress = sections.of_length(PROGRESS, 32)?.as_chunks().0.first_chunk::<4>().ok_or(Malformed)?;
         let [steps, proposed, accepted, openings] = progress.map(u64::from_le_bytes);
@@ -159,13 +152,13 @@ impl<T: Scalar, K: Kernel<T>> StreamChain<'_, T, K> {
         }
         sections.of_length(GENERATOR, 16)?;
 
-        self.rows.iter_mut().zip(numbers_of(rows)).for_each(|(slot, number)| *slot = number);
+        fill(self.rows, rows);
         for (member, word) in self.members.iter_mut().zip(members.as_chunks().0) {
             *member = index(u32::from_le_bytes(*word));
         }
         self.factor.truncate(0);
         self.factor.extend(count);
-        self.factor.entries_mut().zip(numbers_of(factor)).for_each(|(slot, number)| *slot = number);
+        self.factor.take_back(factor);
         self.progress = progress;
         Ok(())
     }
