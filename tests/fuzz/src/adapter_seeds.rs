@@ -1,8 +1,9 @@
 //! Seeds of the adapter's targets.
 
 use crate::checkpoint::left;
+use crate::container::{sheet, workbook_of, zipped};
 use crate::fleet;
-use crate::input::{file, written};
+use crate::input::{Input, file, written};
 use crate::seeds::{Seeds, after, part};
 use dpp_nystrom::Scale;
 use dpp_nystrom::data::store::{Description, convert_with};
@@ -17,6 +18,7 @@ use dpp_nystrom::model::{
 use dpp_nystrom::observer::NoObserver;
 use dpp_nystrom::{Dataset, Gaussian, KernelRidge, Model, Nystroem, Sigma};
 use std::fs;
+use std::sync::OnceLock;
 
 const DELIMITED: [&str; 7] = [
     "a,b,y\n1,2,3\n4.5,-1e3,0.25\n",
@@ -34,12 +36,30 @@ const ARFF: [&str; 3] = [
     "@relation r\n@attribute d date 'y'\n@data\n{0 1}\n",
 ];
 
-fn models() -> Vec<Model> {
+/// Columns that ask for a decision, where a table is taken as it is.
+const TAKEN: [&str; 4] = [
+    "id,when,sum,share,roof,y\n1,2014-10-13,\"1,234,567\",5%,flat,0.5\n2,2014-11-01,\"2,345,678\",,flat,1\n3,,\"345,678\",7%,flat,2\n",
+    "c0,c1,c2\n1/2/2014,2,a\n13/2/2014,3,b\n1/5/2015,5more,a\n",
+    "c0;c1;y\n1,5;x;1\n2,5;;2\n3,25;z;True\n",
+    "c0,c1\n2014-10-13,1\n,2\n,3\n",
+];
+
+/// Return a model without sections.
+pub(crate) fn plain_model() -> Model {
+    static PLAIN: OnceLock<Model> = OnceLock::new();
+    PLAIN.get_or_init(fit_plain).clone()
+}
+
+fn fit_plain() -> Model {
     let x: Vec<f64> = (0..80).map(|i| f64::from(i % 17) + 0.1 * f64::from(i)).collect();
     let y: Vec<f64> = (0..40).map(|i| f64::from(i).sin()).collect();
     let data = Dataset::from_rows(&x, 2).and_then(|data| data.with_target(&y)).expect("rows");
     let map = Nystroem::params(3).kernel(Gaussian::new(Sigma::Value(1.5))).fit(&data).expect("landmarks");
-    let plain = Model::clone(&KernelRidge::params(&map).fit(&data).expect("a model"));
+    Model::clone(&KernelRidge::params(&map).fit(&data).expect("a model"))
+}
+
+fn models() -> Vec<Model> {
+    let plain = plain_model();
     // With every section: two classes, a linear map to one number, integers, a recipe with weights.
     let Coefficients { weights, .. } = plain.coefficients.to_f64();
     let indicator = |label: &str| TargetColumn { name: label.into(), mean: 0.5, deviation: 0.5 };
@@ -130,7 +150,31 @@ pub(crate) fn all() -> Seeds {
         std::io::Write::write_all(&mut encoder, seed.as_bytes()).expect("memory");
         gzip.push([&[inner, 1, 0], &encoder.finish().expect("memory")[2..]].concat());
     }
+    let any: Vec<u8> = (0..240).map(|byte: u8| byte.wrapping_mul(37)).collect();
+    let mut archive = Vec::new();
+    for (inner, seed) in [(0, DELIMITED[0]), (1, ARFF[0]), (2, LIBSVM[0])] {
+        for deflated in [0, 1] {
+            archive.push([&[inner, 0, deflated, 2, 9, 0], seed.as_bytes()].concat());
+            let bytes = zipped(&[("a.csv", seed.as_bytes())], deflated == 1);
+            archive.push([&[inner, 1, deflated, 0, 0, 0], &bytes[4..]].concat());
+        }
+    }
+    let (cells, _) = sheet(&mut Input::new(&any), 3);
+    let workbook = vec![
+        [&[0, 0], &workbook_of(cells.as_bytes())[4..]].concat(),
+        [&[1, 0], cells.as_bytes()].concat(),
+        [&[2, 0, 2, 0], any.as_slice()].concat(),
+        [&[3, 0, 3, 1], any.as_slice()].concat(),
+    ];
+    // The usual options, and others; text, and columns of each kind.
+    let texts: Vec<&[u8]> = TAKEN.iter().map(|seed| seed.as_bytes()).collect();
+    let mut taken = [after(&[0; 9], &texts), after(&[1, 1, 1, 0, 1, 1, 1, 0, 0], &texts)].concat();
+    for first in 0..12 {
+        let kinds = [first, first + 5, 5, first + 3, 0].map(|kind| kind % 12);
+        taken.push([&[0, 0, 0, 0, 0, 0, 0, 1, 4], kinds.as_slice(), &any].concat());
+    }
     vec![
+        ("archive", archive),
         ("arff", text(&ARFF)),
         ("checkpoint", after(&[0], &[&left().0])),
         ("delimited", text(&DELIMITED)),
@@ -141,5 +185,7 @@ pub(crate) fn all() -> Seeds {
         ("npy", (0..10).map(|kind| [&[0, 0, 1, kind, kind & 1], numbers.as_slice()].concat()).collect()),
         ("recipe", recipes),
         ("store", descriptions()),
+        ("taken", taken),
+        ("workbook", workbook),
     ]
 }

@@ -14,6 +14,8 @@ mod changes;
 #[cfg(feature = "adapter")]
 mod checkpoint;
 #[cfg(feature = "adapter")]
+mod container;
+#[cfg(feature = "adapter")]
 mod fleet;
 mod input;
 #[cfg(feature = "adapter")]
@@ -26,6 +28,8 @@ mod slots;
 mod store;
 #[cfg(feature = "adapter")]
 mod table;
+#[cfg(feature = "adapter")]
+mod taken;
 mod uses;
 
 use std::env;
@@ -47,7 +51,8 @@ const CORE: [Target; 6] = [
 
 /// The adapter's targets.
 #[cfg(feature = "adapter")]
-const ADAPTER: [Target; 10] = [
+const ADAPTER: [Target; 13] = [
+    ("archive", container::archive),
     ("arff", table::arff),
     ("checkpoint", checkpoint::target),
     ("delimited", table::delimited),
@@ -58,6 +63,8 @@ const ADAPTER: [Target; 10] = [
     ("npy", table::npy),
     ("recipe", table::recipe),
     ("store", store::target),
+    ("taken", taken::target),
+    ("workbook", container::workbook),
 ];
 #[cfg(not(feature = "adapter"))]
 const ADAPTER: [Target; 0] = [];

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// Options from the input; the usual ones for half of all inputs.
-fn options(input: &mut Input<'_>) -> Options {
+pub(crate) fn options(input: &mut Input<'_>) -> Options {
     let mut options = Options::default();
     if !input.flag() {
         return options;
@@ -62,13 +62,13 @@ fn options(input: &mut Input<'_>) -> Options {
 }
 
 /// All that a reading has for its rows: features, target, further targets and weights.
-fn rows(reading: &Reading) -> (Vec<u64>, Option<Vec<u64>>, Vec<Vec<u64>>) {
+pub(crate) fn rows(reading: &Reading) -> (Vec<u64>, Option<Vec<u64>>, Vec<Vec<u64>>) {
     let Reading { table, further, .. } = reading;
     let others = further.iter().chain(&table.weights).map(|values| bits(values)).collect();
     (bits(&table.features), table.target.as_deref().map(bits), others)
 }
 
-fn consistent(reading: &Reading) {
+pub(crate) fn consistent(reading: &Reading) {
     let Reading { table, further, groups, id_names, ids, recipe, .. } = reading;
     let rows = table.rows();
     assert_eq!(table.features.len(), rows * table.dim);
@@ -125,7 +125,7 @@ fn usual(path: &Path, target: &Target, whole: Option<&Reading>) {
     assert_eq!(again.ok().map(|table| table.rows()), passed.ok().map(|()| rows));
 }
 
-fn check(path: &Path, options: &Options) {
+pub(crate) fn check(path: &Path, options: &Options) {
     let target: Target = options.target.to_string().parse().expect("any text is a target");
     assert_eq!(target.to_string(), options.target.to_string());
     let whole = options.read(path);
