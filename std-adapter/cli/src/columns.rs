@@ -286,11 +286,16 @@ pub(crate) fn tell(remarks: &Remarks, recipe: &Recipe) {
     let (lost, rows) = (remarks.lost(), rows - weightless);
     if 10 * lost > rows {
         let columns = gaps.iter().take(3).map(|(column, rows)| format!("{column:?} ({rows})"));
-        warn_again(&format!(
-            "warning: {lost} of {rows} rows have {what} and were left out, most of them for gaps in {}; --missing mean keeps rows, \
-             --ignore leaves out columns",
-            columns.collect::<Vec<_>>().join(", ")
-        ));
+        let columns = columns.collect::<Vec<_>>().join(", ");
+        warn_again(&match recipe.missing {
+            Missing::Error | Missing::Drop => format!(
+                "warning: {lost} of {rows} rows have {what} and were left out, most of them for gaps in {columns}; --missing mean \
+                 keeps rows, --ignore leaves out columns"
+            ),
+            Missing::Mean | Missing::Indicator => {
+                format!("warning: {lost} of {rows} rows have {what} and were left out: {columns}")
+            }
+        });
     } else if lost > 0 {
         let rows = counted(lost, "row has", "rows have");
         note(&format!("{rows} {what} and were left out"));

@@ -168,15 +168,18 @@ impl Prepared {
     }
 
     /// Return the columns of which one row makes up more than half of the variance: the name, the row and the
-    /// share. Fewer than twenty rows are too few to say, and where all other rows are equal it is an
-    /// indicator.
+    /// share. Fewer than twenty rows are too few to say, and where all other rows are equal, but for gaps that
+    /// were filled with the mean, it is an indicator.
     pub fn dominated(&self) -> Vec<(&str, usize, f64)> {
         const FEWEST: usize = 20;
+        // The mean is 0 but for rounding.
+        const MEAN: f64 = 1e-9;
         let count = self.len();
         let share = |value: &dyn Fn(usize) -> f64| {
             let square = |row| value(row) * value(row);
             let row = (0..count).max_by(|&one, &other| square(one).total_cmp(&square(other))).unwrap_or(0);
-            let mut others = (0..count).filter(|&other| other != row).map(value);
+            let others = (0..count).filter(|&other| other != row).map(value);
+            let mut others = others.filter(|value| value.abs() > MEAN);
             let first = others.next();
             let varies = others.any(|value| Some(value) != first);
             (row, if varies { square(row) / (0..count).map(square).sum::<f64>() } else { 0.0 })
