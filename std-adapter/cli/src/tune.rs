@@ -44,7 +44,7 @@ pub(crate) struct Tune {
     /// and three around the best]
     #[arg(long, value_name = "F", value_delimiter = ',', value_parser = positive)]
     sigmas: Vec<f64>,
-    /// Ridges to try [default: 1e-10 to 0.1, in half powers of 10]
+    /// Ridges to try [default: 1e-10 to 10, in half powers of 10]
     #[arg(long, value_name = "F", value_delimiter = ',', value_parser = positive)]
     ridges: Vec<f64>,
     /// Write every error to a CSV file

@@ -10,7 +10,7 @@ use crate::metric::rows::{Problems, Sample};
 use crate::metric::{objective::Problem, transform::Transform};
 use crate::observer::{Observer, Silent, go_on};
 use crate::regression::choose::held_out::is_lower;
-use crate::regression::{choose::leave_one_out::Axes, choose::scan::least, ridge_grid};
+use crate::regression::{choose::leave_one_out::Axes, choose::scan::least, ridge::first_ridges, ridge_grid};
 use dpp_nystrom_core::Error as CoreError;
 use faer::Mat;
 use rayon::prelude::*;
@@ -89,7 +89,7 @@ impl Search<'_> {
     ) -> Result<Measured, Error> {
         let landmarks = self.select(problem, &transform)?;
         let point = Point { transform, ridge: 0.0, landmarks };
-        point.with_best_ridge(problem, held_out, ridge_grid()).ok_or(Error::regression(CoreError::Ridge))
+        point.with_best_ridge(problem, held_out, first_ridges()).ok_or(Error::regression(CoreError::Ridge))
     }
 
     /// Return one bandwidth in this kernel, and if they are learned the scales that a descent from it, or
@@ -339,7 +339,7 @@ impl Search<'_> {
             let Ok(landmarks) = self.select(problem, &map) else { break };
             let at = |factor: f64| {
                 let point = Point { transform: map.times(factor), ridge: 0.0, landmarks: landmarks.clone() };
-                let found = point.with_best_ridge(problem, held_out, ridge_grid().step_by(2))?;
+                let found = point.with_best_ridge(problem, held_out, first_ridges().step_by(2))?;
                 let error = found.left_out;
                 Some((found, error))
             };

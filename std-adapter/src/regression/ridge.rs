@@ -58,16 +58,25 @@ impl fmt::Display for Ridge {
     }
 }
 
-/// Return the ridges tried in cross-validation: 10⁻¹⁰ to 10⁻¹ in half powers of ten.
+/// Return the ridges tried in cross-validation: 10⁻¹⁰ to 10 in half powers of ten.
+///
+/// Kernel values are at most 1, so that at 10 predictions are within a tenth of the mean's distance from the
+/// target: where nothing can be learned, the model is nearly the mean.
 ///
 /// ```
 /// use dpp_nystrom::regression::ridge_grid;
 ///
 /// let grid: Vec<f64> = ridge_grid().collect();
-/// assert_eq!(grid.len(), 19); // 10⁻¹⁰ to 10⁻¹
+/// assert_eq!(grid.len(), 23); // 10⁻¹⁰ to 10
 /// ```
 pub fn ridge_grid() -> impl Iterator<Item = f64> {
-    (-20..=-2).map(|half| 10.0_f64.powf(f64::from(half) / 2.0))
+    (-20..=2).map(|half| 10.0_f64.powf(f64::from(half) / 2.0))
+}
+
+/// Return the values of [`ridge_grid`] that a descent may begin with: up to 0.1. Above it the error hardly
+/// depends on the metric.
+pub(crate) fn first_ridges() -> impl Iterator<Item = f64> {
+    ridge_grid().take_while(|&ridge| ridge < 0.2)
 }
 
 /// The ridge of a regression, or the candidates to choose from: by folds, or by leaving out each row.

@@ -6,7 +6,8 @@
 //! recorded again when means were summed in lanes, which changes their last digit. The landmarks of
 //! `refined-ridge`, for a tolerance on the prediction, were recorded again when they were no longer chosen by
 //! the rows of the test error; all that exchanges select, when each candidate was evaluated with every
-//! landmark. `rows.csv` has columns that were not written.
+//! landmark. The error of the first landmarks for a tolerance on the prediction, which is the mean's, was
+//! recorded again when ridges were tried up to 10. `rows.csv` has columns that were not written.
 
 use crate::command::Folder;
 use dpp_nystrom::Model;

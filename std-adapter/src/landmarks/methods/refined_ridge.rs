@@ -8,9 +8,9 @@
 //! in turn is compared with the candidates in its place. The row with the smallest error replaces the
 //! landmark if its error is lower by more than one standard error of the difference: the minimum of many
 //! noisy estimates is biased downwards. A landmark that was replaced is a candidate for the rest of its
-//! block. The ridge is the one given, or the one of [`ridge_grid`] with the smallest leave-one-out error,
-//! chosen before each sweep. A sweep is kept if it reduces the error, each set at its best ridge, so the
-//! result is never worse than the start.
+//! block. The ridge is the one given, or of the usual ones up to 0.1 that with the smallest leave-one-out
+//! error, chosen before each sweep. A sweep is kept if it reduces the error, each set at its best ridge, so
+//! the result is never worse than the start.
 //!
 //! For n rows, b landmarks of a block and q candidates, a block costs `n c` kernel entries and
 //! `n c (3c/2 + 3(b + q))` multiply-adds, and each of its landmarks `n b (b/2 + q)`: some `35 n c²` for a
@@ -31,7 +31,8 @@ use crate::landmarks::{
 use crate::linalg::{eigen::PARTS, triangle::factor};
 use crate::observer::{Observer, go_on};
 use crate::regression::{
-    choose::leave_one_out::Axes, choose::leave_one_out::Fitted, choose::leave_one_out::Pool, ridge_grid,
+    choose::leave_one_out::Axes, choose::leave_one_out::Fitted, choose::leave_one_out::Pool,
+    ridge::first_ridges,
 };
 use dpp_nystrom_core::{GroundSet, Random};
 use dpp_nystrom_host::heap::Heap;
@@ -89,7 +90,7 @@ impl Selector for RefinedRidge {
         let target = task.gram.target()?;
         let from = exchanged(&RpCholesky::start_of(task, self.pivot_rows), task, self.refinement)?;
         let Some(landmarks) = from.landmarks.rows() else { return Ok(from) };
-        let ridges = task.ridge.map_or_else(|| ridge_grid().collect(), |ridge| vec![ridge]);
+        let ridges = task.ridge.map_or_else(|| first_ridges().collect(), |ridge| vec![ridge]);
         let Refinement { sweeps, budget, .. } = self.refinement;
         let search = Search {
             weights: task.gram.weights(),

@@ -41,10 +41,12 @@ const ROUGHLY: f64 = 3e-4;
 const BLOCKS: usize = 64;
 const BLOCK: usize = 256;
 
-/// The candidates for γ: powers of ten from the largest, until the last were so many above the least, and
-/// half powers beside it.
-const LARGEST: f64 = 0.1;
+/// The candidates for γ: powers of ten down from the first, until the last were so many above the least; from
+/// the first up, where it is the best, to where the probabilities are nearly the shares of the classes; and
+/// half powers beside the least.
+const FIRST: f64 = 0.1;
 const DECADES: i32 = 9;
+const UP: i32 = 2;
 const RISES: usize = 2;
 
 /// The fold of rows that are held out instead of folds.
@@ -56,7 +58,7 @@ const HELD_OUT: usize = 2_000;
 
 /// Rows below which least squares is tried as well, and its candidates for γ as half powers of ten.
 const FEW: usize = 2_000;
-const OF_SQUARES: [i32; 2] = [-18, -2];
+const OF_SQUARES: [i32; 2] = [-18, 2];
 
 /// What the weights minimise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -298,10 +300,19 @@ impl Rows<'_> {
         } else {
             for tenth in 0..DECADES {
                 let start = tried.last().map_or(&zeros, |last| &last.weights);
-                tried.push(attempt(LARGEST * 10_f64.powi(-tenth), start)?);
+                tried.push(attempt(FIRST * 10_f64.powi(-tenth), start)?);
                 if tried.len() - 1 - best(&tried) == RISES {
                     break;
                 }
+            }
+            for tenth in 1..=UP {
+                // The last that was tried upwards is the best so far, or the first of all.
+                let last = if tenth == 1 { 0 } else { tried.len() - 1 };
+                if best(&tried) != last {
+                    break;
+                }
+                let found = attempt(FIRST * 10_f64.powi(tenth), &tried[last].weights)?;
+                tried.push(found);
             }
             let (decade, half) = (&tried[best(&tried)], 10_f64.sqrt());
             let beside = [half, half.recip()].map(|factor| attempt(decade.ridge * factor, &decade.weights));
