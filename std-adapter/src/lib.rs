@@ -90,3 +90,9 @@ pub use kernel::bandwidth::Sigma;
 pub use kernel::params::Gaussian;
 pub use model::trained::Model;
 pub use regression::ridge::Ridge;
+
+/// The examples of the book, which are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/tutorials/detector.md")]
+#[doc = include_str!("../docs/library.md")]
+struct Book;

@@ -1,0 +1,132 @@
+//! Every command in the pages of `std-adapter/docs`, run as it is printed there.
+//!
+//! A block that is fenced as `console` has commands, after `$ `, each with what a terminal shows: both streams,
+//! in which `[..]` stands for anything in a line and a line `...` for any lines. A here-document belongs to its
+//! command. A block with `file=NAME` after its language is written to that file first. The blocks of a page
+//! share an empty folder, and are run in order by `sh`. A command that is to fail shows `error:` first.
+
+#[cfg(unix)]
+mod links;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+/// The folder of the book's pages.
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
+}
+
+/// Return the pages in a folder and the folders in it, sorted.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(pages(&path));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A fenced block: the line it begins in, what follows the fence, and its lines.
+struct Block<'a> {
+    line: usize,
+    info: &'a str,
+    text: Vec<&'a str>,
+}
+
+fn blocks(page: &str) -> Vec<Block<'_>> {
+    let (mut found, mut open) = (Vec::new(), false);
+    for (number, line) in page.lines().enumerate() {
+        match line.strip_prefix("```") {
+            Some(info) if !open => {
+                found.push(Block { line: number + 1, info, text: Vec::new() });
+                open = true;
+            }
+            Some(_) => open = false,
+            None if open => found.last_mut().expect("a block is open").text.push(line),
+            None => {}
+        }
+    }
+    assert!(!open, "the last block is not closed");
+    found
+}
+
+/// A command, here-document included, and what it prints.
+fn commands(block: &Block<'_>) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut end: Option<&str> = None;
+    for line in &block.text {
+        if let Some(word) = end {
+            let (command, _) = found.last_mut().expect("a command is open");
+            *command += &format!("\n{line}");
+            if *line == word {
+                end = None;
+            }
+        } else if let Some(command) = line.strip_prefix("$ ") {
+            end = command.split_once("<<'").and_then(|(_, rest)| rest.split('\'').next());
+            found.push((command.to_owned(), String::new()));
+        } else {
+            let (_, output) = found.last_mut().expect("a console block begins with a command");
+            *output += &format!("{line}\n");
+        }
+    }
+    found
+}
+
+/// Run the commands of a page, and return their number and what differs.
+fn run(page: &Path) -> (usize, Vec<String>) {
+    let text = fs::read_to_string(page).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_dpp-nystrom")).parent().unwrap().to_owned();
+    let path = env::join_paths([program].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap()))).unwrap();
+    let (mut number, mut differs) = (0, Vec::new());
+    for block in blocks(&text) {
+        let mut words = block.info.split_whitespace();
+        let language = words.next();
+        if let Some(name) = words.find_map(|word| word.strip_prefix("file=")) {
+            fs::write(folder.path().join(name), block.text.join("\n") + "\n").unwrap();
+        }
+        if language != Some("console") {
+            continue;
+        }
+        for (command, expected) in commands(&block) {
+            number += 1;
+            let output = Command::new("sh")
+                .args(["-c", &format!("exec 2>&1\n{command}")])
+                .current_dir(folder.path())
+                .env("PATH", &path)
+                .env("HOME", folder.path())
+                .stdin(Stdio::null())
+                .output()
+                .unwrap();
+            let actual = String::from_utf8_lossy(&output.stdout).into_owned();
+            let place = format!("{}:{}: $ {command}", page.display(), block.line);
+            if output.status.success() == expected.starts_with("error:") {
+                differs.push(format!("{place}\n{}\n{actual}", output.status));
+            } else if let Err(difference) =
+                snapbox::Assert::new().try_eq(Some(&"printed"), actual.into(), expected.as_str().into())
+            {
+                differs.push(format!("{place}\n{difference}"));
+            }
+        }
+    }
+    (number, differs)
+}
+
+#[test]
+#[cfg(unix)]
+fn pages_print_what_commands_do() {
+    let (mut number, mut differs) = (0, Vec::new());
+    for page in pages(&docs()) {
+        let (commands, differences) = run(&page);
+        number += commands;
+        differs.extend(differences);
+    }
+    assert!(number > 0, "no command was found");
+    assert!(differs.is_empty(), "{} of {number} commands differ from their pages\n{}", differs.len(), differs.join("\n"));
+}
