@@ -55,7 +55,14 @@ fn links(page: &str) -> Vec<String> {
 fn links_lead_somewhere() {
     let root = docs().join("../..").canonicalize().unwrap();
     let mut all: Vec<PathBuf> = vec![root.join("README.md"), root.join(".github/CONTRIBUTING.md")];
-    for folder in ["core", "std-adapter/docs", "std-adapter/python", "std-adapter/cluster/docs", "examples", "tests/peers"] {
+    for folder in [
+        "core",
+        "std-adapter/docs",
+        "std-adapter/python",
+        "std-adapter/cluster/docs",
+        "examples",
+        "tests/peers",
+    ] {
         all.extend(pages(&root.join(folder)));
     }
     let (mut number, mut dead) = (0, Vec::new());
@@ -66,7 +73,8 @@ fn links_lead_somewhere() {
             let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
             let target = if path.is_empty() { page.clone() } else { page.parent().unwrap().join(path) };
             let known = |target: &Path| {
-                anchor.is_empty() || fs::read_to_string(target).is_ok_and(|text| anchors(&text).contains(anchor))
+                anchor.is_empty()
+                    || fs::read_to_string(target).is_ok_and(|text| anchors(&text).contains(anchor))
             };
             if !target.exists() || !known(&target) {
                 dead.push(format!("{}: {link}", page.display()));
@@ -85,6 +93,7 @@ fn the_summary_has_every_page() {
         .iter()
         .map(|link| folder.join(link.split('#').next().unwrap_or_default()))
         .collect();
-    let missing: Vec<_> = pages(&folder).into_iter().filter(|page| *page != summary && !listed.contains(page)).collect();
+    let missing: Vec<_> =
+        pages(&folder).into_iter().filter(|page| *page != summary && !listed.contains(page)).collect();
     assert!(missing.is_empty(), "pages that SUMMARY.md does not list: {missing:?}");
 }

@@ -1,11 +1,13 @@
 //! Every command in the pages of `std-adapter/docs`, run as it is printed there.
 //!
 //! A block that is fenced as `console` has commands, after `$ `, each with what a terminal shows: both streams,
-//! in which `[..]` stands for anything in a line and a line `...` for any lines. A here-document belongs to its
-//! command. A block with `file=NAME` after its language is written to that file first. The blocks of a page
-//! share an empty folder, and are run in order by `sh`. A command that is to fail shows `error:` first.
+//! in which `[..]` stands for anything in a line and a line `...` for any lines. A here-document and lines
+//! after a backslash belong to their command. A block with `file=NAME` after its language is written to that file first. The blocks of a page
+//! share an empty folder, and are run in order by `sh`. A command that is to fail shows a line that begins with
+//! `error:`.
 
-#[cfg(unix)]
+#![cfg(unix)]
+
 mod links;
 
 use std::path::{Path, PathBuf};
@@ -67,6 +69,10 @@ fn commands(block: &Block<'_>) -> Vec<(String, String)> {
             if *line == word {
                 end = None;
             }
+        } else if let Some((command, _)) =
+            found.last_mut().filter(|(command, output)| output.is_empty() && command.ends_with('\\'))
+        {
+            *command += &format!("\n{line}");
         } else if let Some(command) = line.strip_prefix("$ ") {
             end = command.split_once("<<'").and_then(|(_, rest)| rest.split('\'').next());
             found.push((command.to_owned(), String::new()));
@@ -83,7 +89,8 @@ fn run(page: &Path) -> (usize, Vec<String>) {
     let text = fs::read_to_string(page).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_dpp-nystrom")).parent().unwrap().to_owned();
-    let path = env::join_paths([program].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap()))).unwrap();
+    let path = env::join_paths([program].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap())))
+        .unwrap();
     let (mut number, mut differs) = (0, Vec::new());
     for block in blocks(&text) {
         let mut words = block.info.split_whitespace();
@@ -106,7 +113,7 @@ fn run(page: &Path) -> (usize, Vec<String>) {
                 .unwrap();
             let actual = String::from_utf8_lossy(&output.stdout).into_owned();
             let place = format!("{}:{}: $ {command}", page.display(), block.line);
-            if output.status.success() == expected.starts_with("error:") {
+            if output.status.success() == expected.lines().any(|line| line.starts_with("error:")) {
                 differs.push(format!("{place}\n{}\n{actual}", output.status));
             } else if let Err(difference) =
                 snapbox::Assert::new().try_eq(Some(&"printed"), actual.into(), expected.as_str().into())
@@ -119,7 +126,6 @@ fn run(page: &Path) -> (usize, Vec<String>) {
 }
 
 #[test]
-#[cfg(unix)]
 fn pages_print_what_commands_do() {
     let (mut number, mut differs) = (0, Vec::new());
     for page in pages(&docs()) {
@@ -128,5 +134,10 @@ fn pages_print_what_commands_do() {
         differs.extend(differences);
     }
     assert!(number > 0, "no command was found");
-    assert!(differs.is_empty(), "{} of {number} commands differ from their pages\n{}", differs.len(), differs.join("\n"));
+    assert!(
+        differs.is_empty(),
+        "{} of {number} commands differ from their pages\n{}",
+        differs.len(),
+        differs.join("\n")
+    );
 }
