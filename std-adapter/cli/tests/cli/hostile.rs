@@ -64,7 +64,7 @@ fn of_noise_the_mean_is_learned() {
         };
         noise();
         let rows: String = (0..60).map(|_| format!("{},{},{}\n", noise(), noise(), noise())).collect();
-        let folder = Folder::with("a.csv", &format!("a,b,y\n{rows}"));
+        let folder = Folder::with("a.csv", format!("a,b,y\n{rows}"));
         let error = number(&folder.run("fit a.csv --model m.dpp --json").good().json(), "cv_nrmse");
         assert!(error < 1.005, "{seed}: {error}");
     }
@@ -81,7 +81,7 @@ fn a_rare_word_is_no_outlier() {
     };
     let row = |row: usize| format!("{}.5,{},{}\n", row * row % 17, words(row), row * 7 % 13);
     let rows: String = (0..60).map(row).collect();
-    let folder = Folder::with("a.csv", &format!("x,kind,y\n{rows}"));
+    let folder = Folder::with("a.csv", format!("x,kind,y\n{rows}"));
     let fit = folder.run("fit a.csv --model m.dpp --json").good();
     assert!(!fit.err.contains("variance of column"), "{}", fit.err);
 }

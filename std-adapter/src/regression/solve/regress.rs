@@ -253,8 +253,8 @@ mod tests {
     #[test]
     fn the_grid_has_half_powers_of_ten() {
         let grid: Vec<f64> = ridge_grid().collect();
-        assert_eq!((grid.len(), grid[0]), (19, 1e-10));
-        assert!((grid[18] - 0.1).abs() < 1e-16);
+        assert_eq!((grid.len(), grid[0]), (23, 1e-10));
+        assert!((grid[18] - 0.1).abs() < 1e-16 && (grid[22] - 10.0).abs() < 1e-14);
     }
 
     /// Several targets have the predictions of each alone, and the sum of their errors.
