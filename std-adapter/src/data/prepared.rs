@@ -168,8 +168,8 @@ impl Prepared {
     }
 
     /// Return the columns of which one row makes up more than half of the variance: the name, the row and the
-    /// share. Fewer than twenty rows are too few to say, and where all other rows are equal, but for gaps that
-    /// were filled with the mean, it is an indicator.
+    /// share. Fewer than twenty rows are too few to say, and where all other rows are equal, but for gaps
+    /// that were filled with the mean, it is an indicator.
     pub fn dominated(&self) -> Vec<(&str, usize, f64)> {
         const FEWEST: usize = 20;
         // The mean is 0 but for rounding.

@@ -3,8 +3,8 @@
 //! A row costs a substitution in all of the factor, whose memory is read for each. Here the rows of a block
 //! share it: with the factor `L` of the landmarks, and the kernel `C` of a block with these and `D` with
 //! itself, `Z = L⁻¹C` and the Schur complement `D - ZᵀZ` are matrix products, and its Cholesky factor tests
-//! the rows of the block in turn. The law is that of `start::uniform` in the core, which draws a dependent row
-//! again: such a row depends on every larger set of landmarks too, so that it need not be drawn twice.
+//! the rows of the block in turn. The law is that of `start::uniform` in the core, which draws a dependent
+//! row again: such a row depends on every larger set of landmarks too, so that it need not be drawn twice.
 
 use crate::error::Error;
 use crate::landmarks::Selection;

@@ -290,8 +290,8 @@ fn classes_for_a_number_of_bytes() {
     }
 }
 
-/// A line of classes has no landmarks in C, predicts the bits of the other forms, and takes no more bytes than
-/// was said.
+/// A line of classes has no landmarks in C, predicts the bits of the other forms, and takes no more bytes
+/// than was said.
 #[test]
 fn lines_of_classes_in_c() {
     for (features, count, bytes) in [(2, 3, 500), (2, 4, 560), (9, 4, 620), (6, 5, 520), (18, 7, 1_024)] {

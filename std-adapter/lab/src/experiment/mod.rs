@@ -66,7 +66,8 @@ pub struct Request {
     pub methods: Vec<&'static Method>,
     /// The numbers of landmarks; those of the figures if empty.
     pub landmarks: Vec<usize>,
-    /// The numbers of rows of [`Figures::Tradeoff`]; 4,000, 10,000 and 10⁶ if empty, or 1,000 for a quick run.
+    /// The numbers of rows of [`Figures::Tradeoff`]; 4,000, 10,000 and 10⁶ if empty, or 1,000 for a quick
+    /// run.
     pub rows: Vec<usize>,
     /// The number of seeds; 3 if none is given, or 2 for a quick run.
     pub seeds: Option<u64>,

@@ -208,8 +208,8 @@ impl<'m> Bundle<'m> {
             + 4 * (self.further.len() * (self.first.landmarks() + 2) + limits + triangles)
     }
 
-    /// Return the bytes of constant data in C, which leaves out landmarks that are the axes and weights that are
-    /// 1: otherwise [`flash_bytes`](Self::flash_bytes).
+    /// Return the bytes of constant data in C, which leaves out landmarks that are the axes and weights that
+    /// are 1: otherwise [`flash_bytes`](Self::flash_bytes).
     pub fn c_bytes(&self) -> usize {
         let numbers = self.first.landmarks() * self.first.width();
         self.flash_bytes()
