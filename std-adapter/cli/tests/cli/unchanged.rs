@@ -4,11 +4,11 @@
 //! output; the other files are its input and output files. Where it chose a bandwidth by cross-validation,
 //! which is now chosen otherwise, the command was recorded with that bandwidth as a number. Row stores were
 //! recorded again when means were summed in lanes, which changes their last digit, and the bandwidth of one,
-//! which has that digit. The landmarks of `refined-ridge`, for a tolerance on the prediction, were recorded
-//! again when they were no longer chosen by the rows of the test error; all that exchanges select, when each
-//! candidate was evaluated with every landmark. The error of the first landmarks for a tolerance on the
-//! prediction, which is the mean's, was recorded again when ridges were tried up to 10. `rows.csv` has
-//! columns that were not written.
+//! which has that digit, and its errors. The landmarks of `refined-ridge`, for a tolerance on the prediction,
+//! were recorded again when they were no longer chosen by the rows of the test error; all that exchanges
+//! select, when each candidate was evaluated with every landmark. The error of the first landmarks for a
+//! tolerance on the prediction, which is the mean's, was recorded again when ridges were tried up to 10.
+//! `rows.csv` has columns that were not written.
 
 use crate::command::Folder;
 use dpp_nystrom::Model;
