@@ -608,6 +608,7 @@ impl<'a, T: Scalar> RidgeRegression<'a, T> {
 
     /// Write what [`numbers`](Self::numbers) returns, of a regression that is settled.
     pub(crate) fn save(&self, writer: &mut Writer<'_>) {
+        debug_assert!(self.settled().is_some(), "earlier rows would not be saved");
         for (k, row) in rows_of(self.square, self.dim).enumerate() {
             writer.numbers(row.get(k..).unwrap_or_default());
         }

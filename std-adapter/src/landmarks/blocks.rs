@@ -22,8 +22,8 @@ use std::collections::HashSet;
 const ROWS: usize = 256;
 
 /// Select `c` rows drawn uniformly, each from those that are independent of the landmarks before it. Return
-/// them in the order of selection, and the selection. `c²` values
-/// of working memory, in `f64` whatever the precision of the entries, and `c³/6` multiply-adds.
+/// them in the order of selection, and the selection. `c²` values of working memory, in `f64` whatever the
+/// precision of the entries, and `c³/6` multiply-adds.
 ///
 /// # Errors
 /// `ErrorKind::Landmarks` for an entry that is not finite, and if no further row is independent, after all
