@@ -31,7 +31,7 @@ struct Objective<'a, F> {
     least: RefCell<Option<Asked>>,
 }
 
-impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Objective<'_, F> {
+impl<F: Fn(&[f64]) -> Option<(f64, Vec<f64>)>> Objective<'_, F> {
     fn at(&self, point: &[f64]) -> Result<(f64, Vec<f64>), Error> {
         go_on(self.observer)?;
         if let Some(last) = &*self.last.borrow()
@@ -41,7 +41,7 @@ impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Objective<'_, F> {
         }
         let left = self.left.get().checked_sub(1).ok_or_else(|| Error::msg("no evaluations are left"))?;
         self.left.set(left);
-        let (value, slope) = (self.function)(point);
+        let (value, slope) = (self.function)(point).ok_or_else(|| Error::msg("the function ended it"))?;
         let asked = Asked { point: point.to_vec(), value, slope: slope.clone() };
         let mut least = self.least.borrow_mut();
         if least.as_ref().is_none_or(|least| value < least.value) {
@@ -52,7 +52,7 @@ impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Objective<'_, F> {
     }
 }
 
-impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> CostFunction for &Objective<'_, F> {
+impl<F: Fn(&[f64]) -> Option<(f64, Vec<f64>)>> CostFunction for &Objective<'_, F> {
     type Param = Vec<f64>;
     type Output = f64;
 
@@ -61,7 +61,7 @@ impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> CostFunction for &Objective<'_, F> {
     }
 }
 
-impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Gradient for &Objective<'_, F> {
+impl<F: Fn(&[f64]) -> Option<(f64, Vec<f64>)>> Gradient for &Objective<'_, F> {
     type Param = Vec<f64>;
     type Gradient = Vec<f64>;
 
@@ -72,7 +72,8 @@ impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Gradient for &Objective<'_, F> {
 
 /// Minimise a function, which returns its value and gradient, and return the point with the least value that
 /// was found. It ends after `steps` steps and [`EVALUATIONS`] for each, or after one that changes the value
-/// by less than `change`. An error of the line search ends it too: what it has found stands.
+/// by less than `change`, or where the function returns `None`. An error of the line search ends it too: what
+/// it has found stands.
 ///
 /// # Errors
 /// `ErrorKind::Cancelled`, after at most one evaluation more.
@@ -80,7 +81,7 @@ pub(crate) fn minimise(
     start: Vec<f64>,
     (steps, change): (u64, f64),
     observer: &dyn Observer,
-    function: impl Fn(&[f64]) -> (f64, Vec<f64>),
+    function: impl Fn(&[f64]) -> Option<(f64, Vec<f64>)>,
 ) -> Result<Vec<f64>, crate::error::Error> {
     let left = Cell::new(EVALUATIONS.saturating_mul(steps.saturating_add(1)));
     let objective =
@@ -108,10 +109,20 @@ mod tests {
             let (a, b) = (1.0 - point[0], point[1] - point[0] * point[0]);
             (a * a + 100.0 * b * b, vec![-2.0 * a - 400.0 * point[0] * b, 200.0 * b])
         };
-        let found = minimise(vec![-1.2, 1.0], (100, f64::EPSILON), &NoObserver, function).unwrap();
+        let all = |point: &[f64]| Some(function(point));
+        let found = minimise(vec![-1.2, 1.0], (100, f64::EPSILON), &NoObserver, all).unwrap();
         assert!(found.iter().all(|number| (number - 1.0).abs() < 1e-6), "{found:?}");
-        let early = minimise(vec![-1.2, 1.0], (3, f64::EPSILON), &NoObserver, function).unwrap();
+        let early = minimise(vec![-1.2, 1.0], (3, f64::EPSILON), &NoObserver, all).unwrap();
         assert!(function(&early).0 < function(&[-1.2, 1.0]).0 && function(&early).0 > 0.1);
+        // The function ends the search: what it has found stands.
+        let count = Cell::new(0);
+        let ended = |point: &[f64]| {
+            count.set(count.get() + 1);
+            (count.get() <= 20).then(|| function(point))
+        };
+        let few = minimise(vec![-1.2, 1.0], (100, f64::EPSILON), &NoObserver, ended).unwrap();
+        assert_eq!(count.get(), 21);
+        assert!(function(&few).0 < function(&[-1.2, 1.0]).0);
     }
 
     /// Gradients that point the wrong way, and values that are no numbers, end the search.
@@ -120,11 +131,11 @@ mod tests {
         let count = Cell::new(0);
         let wrong = |point: &[f64]| {
             count.set(count.get() + 1);
-            (point[0] * point[0], vec![-2.0 * point[0] - 1.0])
+            Some((point[0] * point[0], vec![-2.0 * point[0] - 1.0]))
         };
         assert!(minimise(vec![1.0], (3, 1e-9), &NoObserver, wrong).unwrap()[0].is_finite());
         assert!(count.get() <= 4 * EVALUATIONS, "{}", count.get());
-        let none = |_: &[f64]| (f64::NAN, vec![f64::NAN]);
+        let none = |_: &[f64]| Some((f64::NAN, vec![f64::NAN]));
         assert_eq!(minimise(vec![1.0], (3, 1e-9), &NoObserver, none).unwrap(), [1.0]);
     }
 }

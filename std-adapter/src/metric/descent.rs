@@ -9,6 +9,10 @@ use std::cell::RefCell;
 /// The least ridge γ, so that its logarithm is bounded.
 const LEAST_RIDGE: f64 = 1e-10;
 
+/// Evaluations in a row after which the descent of a transform ends, if none lowers the error on the rows held
+/// out, or on either half of them, by this share.
+const PATIENCE: (usize, f64) = (12, 1e-3);
+
 /// The value of a point at which the error is not finite: larger than `ln J` of any other.
 const WORST: f64 = 1e3;
 
@@ -53,6 +57,11 @@ pub(crate) fn half(count: usize) -> usize {
 }
 
 impl Measured {
+    /// Return the errors on the rows held out and on either half of them.
+    fn errors(&self) -> [f64; 3] {
+        [self.held_out, self.by_half[0].0, self.by_half[1].0]
+    }
+
     /// Return the better of two places, on all rows held out and on either half.
     pub(crate) fn or(self, other: Self) -> Self {
         let least = |(one, other): ((f64, Point), (f64, Point))| if other.0 < one.0 { other } else { one };
@@ -186,12 +195,21 @@ struct Best {
     /// The least leave-one-out error so far.
     least: f64,
     found: Option<Measured>,
+    /// The [errors](Measured::errors) when one of them was last lower than before by the share of
+    /// [`PATIENCE`], and the evaluations since.
+    errors: [f64; 3],
+    since: usize,
 }
 
 impl Best {
     fn meet(&mut self, measured: Measured) {
         if measured.left_out < self.least {
             self.least = measured.left_out;
+            let errors = measured.errors();
+            if errors.iter().zip(&self.errors).any(|(error, before)| *error < (1.0 - PATIENCE.1) * before) {
+                self.errors = std::array::from_fn(|k| errors[k].min(self.errors[k]));
+                self.since = 0;
+            }
             self.found = Some(match self.found.take() {
                 Some(best) => best.or(measured),
                 None => measured,
@@ -201,7 +219,8 @@ impl Best {
 }
 
 /// Make at most `steps` steps from a point. Of the points on the way that lowered the leave-one-out error,
-/// return that with the least error on rows held out.
+/// return that with the least error on rows held out. The descent of a transform ends earlier where that error
+/// does not fall any more ([`PATIENCE`]); landmarks that move go on.
 ///
 /// # Errors
 /// `ErrorKind::Cancelled`, after at most one evaluation more.
@@ -212,14 +231,20 @@ pub(crate) fn descend(
     (moves, steps): (Moves, u64),
     observer: &dyn Observer,
 ) -> Result<Measured, crate::error::Error> {
-    let best = RefCell::new(Best { least: f64::INFINITY, found: None });
+    let may_end = held_out.is_some() && moves == Moves::Transform;
+    let best = Best { least: f64::INFINITY, found: None, errors: [f64::INFINITY; 3], since: 0 };
+    let best = RefCell::new(best);
     // `ln J`: its steps do not depend on the size of the error.
     let function = |place: &[f64]| {
+        if may_end && best.borrow().since >= PATIENCE.0 {
+            return None;
+        }
+        best.borrow_mut().since += 1;
         let found = from.point.at(place, moves).and_then(|point| point.evaluate(problem, held_out, moves));
-        let Some((measured, slope)) = found else { return (WORST, vec![0.0; place.len()]) };
+        let Some((measured, slope)) = found else { return Some((WORST, vec![0.0; place.len()])) };
         let value = measured.left_out.ln();
         best.borrow_mut().meet(measured);
-        (value, slope)
+        Some((value, slope))
     };
     minimise(from.point.place(moves), (steps, f64::EPSILON), observer, function)?;
     Ok(best.into_inner().found.unwrap_or_else(|| from.clone()))

@@ -30,6 +30,9 @@ const CLEAR: f64 = 4.0;
 /// The maximum number of landmarks that a metric is learned with: a step costs their number squared.
 pub(crate) const MOST_LANDMARKS: usize = 100;
 
+/// Rows that a metric is learned on, for each landmark at least, if landmarks are rows.
+const ROWS_PER_LANDMARK: usize = 4;
+
 /// Steps on all learning rows, once the metric is chosen: more would fit it to these rows.
 const LAST_STEPS: u64 = 15;
 
@@ -119,23 +122,24 @@ impl LearnedMetric {
 /// Learn a metric for a regression on `landmarks` landmarks.
 ///
 /// Up to [`LEARNING_ROWS`] rows are drawn, and a fifth of them held out. From one bandwidth for all features,
-/// 40 steps of L-BFGS lower the leave-one-out error on the others; landmarks are then selected anew in the
-/// metric found, by pivoted Cholesky, and 40 more steps follow. So scales are learned. A map of a rank starts
-/// from the strongest directions of these scales and of the average gradient outer product, whichever leads
-/// further. The error on the rows held out, which no step has seen, stops each descent, and chooses between
-/// metrics: each half of these rows judges where the other half would have stopped. A metric with more
-/// numbers is taken if its error is lower by more than the standard error of the difference; of classes, if
-/// its log-loss is lower by two of them. Where it is lower than that of one bandwidth, but by less than
-/// [`CLEAR`] of them, further fifths are held out in turn, until [`WANTED`] rows have been. Last, 15 steps on
-/// all learning rows. Rows of a group, or of a time, are held out together.
+/// at most 40 steps of L-BFGS lower the leave-one-out error on the others; landmarks are then selected anew in
+/// the metric found, by pivoted Cholesky, and as many steps follow. So scales are learned. A map of a rank
+/// starts from the strongest directions of these scales or of the average gradient outer product, whichever
+/// has the lower leave-one-out error. The error on the rows held out, which no step has seen, stops each
+/// descent, and chooses between metrics: each half of these rows judges where the other half would have
+/// stopped. A metric with more numbers is taken if its error is lower by more than the standard error of the
+/// difference; of classes, if its log-loss is lower by two of them. Where it is lower than that of one
+/// bandwidth, but by less than [`CLEAR`] of them, further fifths are held out in turn, until [`WANTED`] rows
+/// have been. Last, 15 steps on all learning rows. Rows of a group, or of a time, are held out together.
 ///
-/// If any kernel may be taken, 20 steps lead from the scales of the first to those of each other. The least
-/// error on the rows held out decides, since all have as many numbers, and scales are then learned in that
-/// kernel as in the first.
+/// If any kernel may be taken, at most 20 steps lead from the scales of the first to those of each other. The
+/// least error on the rows held out decides, since all have as many numbers, and scales are then learned in
+/// that kernel as in the first.
 ///
-/// All of this is done with at most [`MOST_LANDMARKS`] landmarks. For more, the metric is multiplied by that
-/// of [`MULTIPLES`] with the least leave-one-out error of so many landmarks, up to a quarter of the learning
-/// rows. A metric that leaves fewer independent rows than landmarks is chosen only if all do.
+/// All of this is done with at most [`MOST_LANDMARKS`] landmarks, and one for [`ROWS_PER_LANDMARK`] rows. For
+/// more, the metric is multiplied by that of [`MULTIPLES`] with the least leave-one-out error of so many
+/// landmarks, up to a quarter of the learning rows. A metric that leaves fewer independent rows than landmarks
+/// is chosen only if all do.
 ///
 /// Free landmarks begin as the rows of pivoted Cholesky in the metric that was chosen. They move in 120
 /// steps, up to 400 of few landmarks, together with it, and with all learning rows in the last 15; there are
@@ -175,7 +179,7 @@ pub(crate) fn learn_metric(
         return wanted.without_learning(data, kernel, FEW_GROUPS);
     };
     let fewest = splits.iter().map(|split| split.learned.len()).min().unwrap_or_default();
-    let few = landmarks.min(MOST_LANDMARKS).min(fewest / 2);
+    let few = landmarks.min(MOST_LANDMARKS).min(fewest / if free { 2 } else { ROWS_PER_LANDMARK });
     let search_of = |split: &Split| {
         let sample = Sample::of(data, split, kernel.sigma);
         Search { sample, scales: metric != Metric::One, landmarks: few, seed, observer }
@@ -188,7 +192,7 @@ pub(crate) fn learn_metric(
 
     let asked = if free { few } else { landmarks.min(drawn) };
     // The largest multiple leaves the most.
-    let widest = if landmarks > MOST_LANDMARKS { MULTIPLES[2] } else { MULTIPLES[0] };
+    let widest = if landmarks > few { MULTIPLES[2] } else { MULTIPLES[0] };
     let leaves_enough = |transform: &Transform| {
         let rows = transformed(&problems.all, &transform.times(widest));
         search.members(&rows, kind, asked).is_ok()
@@ -218,7 +222,7 @@ pub(crate) fn learn_metric(
     if let (Transform::Map(map), true) = (&transform, kind.about().argument != Argument::L1Distance) {
         transform = transform.of_rank(map.nrows())?;
     }
-    if metric != Metric::One && landmarks > MOST_LANDMARKS {
+    if metric != Metric::One && landmarks > few && !free {
         transform = search.multiplied(&problems.all, &transform, asked, (drawn / 4).max(few))?;
     }
     search.advance()?;
@@ -606,7 +610,7 @@ mod tests {
         };
         let (few, many) = (learn(100), learn(350));
         let multiple = many[0] / few[0];
-        assert!(MULTIPLES[1..].iter().any(|other| (multiple - other).abs() < 1e-9), "{multiple}");
+        assert!(MULTIPLES[1..].iter().any(|other| (multiple - other).abs() < 1e-9), "{multiple} {few:?}");
         few.iter().zip(&many).for_each(|(few, many)| assert!((many - multiple * few).abs() < 1e-9));
     }
 

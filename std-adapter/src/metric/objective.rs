@@ -32,7 +32,7 @@ use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place as solve_lower, solve_upper_triangular_in_place as solve_upper,
 };
 use faer::{Accum, Mat, MatMut, MatRef, Par};
-use pulp::Arch;
+use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
 /// The rows of a block, whose matrices a processor's second cache holds.
@@ -410,21 +410,68 @@ fn in_place(kernel: KernelKind, values: &mut Mat<f64>, mut slopes: Option<&mut M
         let slopes = slopes.as_mut().map_or(&mut [][..], |slopes| slopes.col_as_slice_mut(a));
         let values = values.col_as_slice_mut(a);
         arch.dispatch(InPlace { kernel: &kernel, arguments: &mut *values, slopes: &mut *slopes });
-        for value in values.iter_mut().chain(slopes) {
-            *value = if value.abs() < LEAST { 0.0 } else { *value };
+        let not_subnormal = |value: &mut f64| *value = if value.abs() < LEAST { 0.0 } else { *value };
+        values.iter_mut().for_each(not_subnormal);
+        slopes.iter_mut().for_each(not_subnormal);
+    }
+}
+
+/// Adds the absolute differences between a feature of rows and of a landmark.
+struct Differences<'a> {
+    x: &'a [f64],
+    z: f64,
+    sums: &'a mut [f64],
+}
+
+impl NullaryFnOnce for Differences<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        self.sums.iter_mut().zip(self.x).for_each(|(sum, x)| *sum += (x - self.z).abs());
+    }
+}
+
+/// Adds `values sign(x - z)` of a feature to `of_rows`, and returns their sum.
+struct Signed<'a> {
+    x: &'a [f64],
+    z: f64,
+    values: &'a [f64],
+    of_rows: &'a mut [f64],
+}
+
+/// The sums that are added up side by side, since one would wait for each addition.
+const LANES: usize = 8;
+
+impl NullaryFnOnce for Signed<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Self { x, z, values, of_rows } = self;
+        let mut sums = [0.0; LANES];
+        for ((x, values), of_rows) in x.chunks(LANES).zip(values.chunks(LANES)).zip(of_rows.chunks_mut(LANES))
+        {
+            for (sum, ((x, value), of_row)) in sums.iter_mut().zip(x.iter().zip(values).zip(of_rows)) {
+                // The kernel has no derivative where they are equal: 0 is between the one-sided ones.
+                let above = if *x > z { *value } else { 0.0 };
+                let below = if *x < z { *value } else { 0.0 };
+                *of_row += above - below;
+                *sum += above - below;
+            }
         }
+        sums.iter().sum()
     }
 }
 
 /// Return the kernel's arguments: the squared distances, or the sums of absolute differences.
 fn distances(kernel: KernelKind, x: MatRef<'_, f64>, z: MatRef<'_, f64>) -> Mat<f64> {
     if kernel.about().argument == Argument::L1Distance {
-        let (x, mut distances) = (x.to_owned(), Mat::zeros(x.nrows(), z.nrows()));
+        let (arch, x, mut distances) = (Arch::new(), x.to_owned(), Mat::zeros(x.nrows(), z.nrows()));
         for a in 0..z.nrows() {
-            let distances = distances.col_as_slice_mut(a);
             for j in 0..z.ncols() {
-                let z = z[(a, j)];
-                distances.iter_mut().zip(x.col_as_slice(j)).for_each(|(sum, x)| *sum += (x - z).abs());
+                let sums = distances.col_as_slice_mut(a);
+                arch.dispatch(Differences { x: x.col_as_slice(j), z: z[(a, j)], sums });
             }
         }
         return distances;
@@ -457,24 +504,14 @@ fn through(
         }
     }
     if kernel.about().argument == Argument::L1Distance {
-        let (x, mut rows) = (x.to_owned(), Mat::zeros(x.nrows(), x.ncols()));
+        let (arch, x, mut rows) = (Arch::new(), x.to_owned(), Mat::zeros(x.nrows(), x.ncols()));
         let mut landmarks = Mat::zeros(z.nrows(), z.ncols());
         for a in 0..z.nrows() {
             let values = of_values.col_as_slice(a);
             for j in 0..z.ncols() {
-                let (x, z) = (x.col_as_slice(j), z[(a, j)]);
-                // The kernel has no derivative where they are equal: 0 is between the one-sided ones.
-                let signed = |(x, value): (&f64, &f64)| {
-                    value * (f64::from(u8::from(*x > z)) - f64::from(u8::from(*x < z)))
-                };
                 let of_rows = rows.col_as_slice_mut(j);
-                of_rows.iter_mut().zip(x.iter().zip(values)).for_each(|(sum, pair)| *sum += signed(pair));
-                // Lanes, which a sum in order would not have.
-                let mut sums = [0.0; 8];
-                for (x, values) in x.chunks(8).zip(values.chunks(8)) {
-                    sums.iter_mut().zip(x.iter().zip(values)).for_each(|(sum, pair)| *sum -= signed(pair));
-                }
-                landmarks[(a, j)] = sums.iter().sum();
+                let signed = Signed { x: x.col_as_slice(j), z: z[(a, j)], values, of_rows };
+                landmarks[(a, j)] = -arch.dispatch(signed);
             }
         }
         return (rows, landmarks);

@@ -102,7 +102,7 @@ impl Search<'_> {
         let mut begun = vec![(Metric::One, one)];
         if self.scales {
             self.observer.begin(&format!("scales in the kernel {}", kind.name()), 2);
-            begun.push((Metric::Scales, self.twice(&problems, &[from])?));
+            begun.push((Metric::Scales, self.twice(&problems, &from)?));
             self.observer.end();
         }
         Ok(begun)
@@ -146,8 +146,8 @@ impl Search<'_> {
         Ok((best.map(|(best, _)| best), of_all))
     }
 
-    /// Learn a map of each of these ranks, from the strongest directions of the scales found and of the
-    /// average gradient outer product.
+    /// Learn a map of each of these ranks, from the strongest directions of the scales found or of the average
+    /// gradient outer product, whichever has the lower leave-one-out error.
     pub(super) fn maps(
         &self,
         problems: &Problems<'_>,
@@ -159,21 +159,24 @@ impl Search<'_> {
         }
         let [(_, one), (_, scales)] = found else { return Err(Error::regression(CoreError::Ridge)) };
         let names: Vec<String> = ranks.iter().map(usize::to_string).collect();
-        self.observer.begin(&format!("maps of rank {}", names.join(", ")), 1 + 3 * ranks.len() as u64);
+        self.observer.begin(&format!("maps of rank {}", names.join(", ")), 1 + 2 * ranks.len() as u64);
         let gradients = self.of_gradients(problems, one)?;
         self.advance()?;
         let of_rank = |&rank: &usize| -> Result<Option<(Metric, Measured)>, Error> {
-            let starts = [&gradients, scales].map(|from| {
+            let start = |from: &Measured| -> Result<Measured, Error> {
                 let transform = from.point.transform.of_rank(rank)?;
                 self.start(&problems.learned, Some(&problems.held), transform)
-            });
+            };
             // A map of low rank may leave fewer independent rows than landmarks.
-            let starts: Vec<Measured> = starts.into_iter().filter_map(Result::ok).collect();
+            let starts = [&gradients, scales].into_iter().filter_map(|from| start(from).ok());
+            let lower = |best: Measured, next: Measured| match next.left_out < best.left_out {
+                true => next,
+                false => best,
+            };
+            let best = starts.reduce(lower);
             go_on(self.observer)?;
-            if starts.is_empty() {
-                return Ok(None);
-            }
-            Ok(Some((Metric::Map(Some(rank)), self.twice(problems, &starts)?)))
+            let Some(best) = best else { return Ok(None) };
+            Ok(Some((Metric::Map(Some(rank)), self.twice(problems, &best)?)))
         };
         let maps = ranks.par_iter().map(of_rank).collect::<Result<Vec<_>, Error>>()?;
         self.observer.end();
@@ -301,30 +304,20 @@ impl Search<'_> {
         Ok(least(errors).map_or_else(|| transform.clone(), |(best, _)| best))
     }
 
-    /// Descend from each start, and again from the best place found, with landmarks selected anew there.
-    fn twice(&self, problems: &Problems<'_>, starts: &[Measured]) -> Result<Measured, Error> {
+    /// Descend from a start, and again from the place found, with landmarks selected anew there.
+    fn twice(&self, problems: &Problems<'_>, start: &Measured) -> Result<Measured, Error> {
         let (problem, held_out) = (&problems.learned, Some(&problems.held));
-        let mut best: Option<Measured> = None;
-        let mut keep = |found: Measured| {
-            best = Some(match best.take() {
-                Some(best) => best.or(found),
-                None => found,
-            });
-            best.clone()
-        };
-        let mut kept = None;
-        for start in starts {
-            kept = keep(descend(problem, held_out, start, (Moves::Transform, STEPS), self.observer)?);
+        let descend = |from: &Measured| {
+            let found = descend(problem, held_out, from, (Moves::Transform, STEPS), self.observer)?;
             self.advance()?;
-        }
+            Ok::<_, Error>(found)
+        };
+        let first = descend(start)?;
         // Where the metric leaves fewer independent rows than landmarks, those of the first descent stand.
-        if let Some(first) = &kept
-            && let Ok(again) = self.start(problem, held_out, first.point.transform.clone())
-        {
-            kept = keep(descend(problem, held_out, &again, (Moves::Transform, STEPS), self.observer)?);
+        match self.start(problem, held_out, first.point.transform.clone()) {
+            Ok(again) => Ok(first.or(descend(&again)?)),
+            Err(_) => self.advance().map(|()| first),
         }
-        self.advance()?;
-        kept.ok_or(Error::regression(CoreError::Ridge))
     }
 
     /// Return the map of full rank with the least leave-one-out error of [`ROUNDS`] rounds of the average

@@ -187,7 +187,7 @@ impl Rows<'_> {
         };
         let begin = numbers(&(&precondition * start));
         let change = change * at(&begin).0;
-        let found = minimise(begin, (STEPS, change), observer, at)?;
+        let found = minimise(begin, (STEPS, change), observer, |u| Some(at(u)))?;
         let mut w = MatRef::from_column_major_slice(&found, c, outputs).to_owned();
         solve_upper_triangular_in_place(precondition.as_ref(), w.as_mut(), Par::Seq);
         Ok(w)
