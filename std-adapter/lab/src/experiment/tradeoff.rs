@@ -25,6 +25,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The maximum number of rows of the methods that decompose the kernel matrix, and of Frobenius errors.
 const DECOMPOSED: usize = 4_000;
 
+/// The maximum number of multiply-adds of the scores of a method that is historical: at 10⁶ rows it would take
+/// most of the time of all.
+const SCORES_WORK: u64 = 100_000_000_000;
+
 /// A selector at one value of its parameter.
 struct Setting {
     /// The curve that it belongs to.
@@ -65,6 +69,9 @@ fn settings(rows: usize, c: usize) -> Vec<Setting> {
         add("refined", "sweeps", sweeps, Box::new(Refined::default().sweeps(sweeps)));
     }
     for columns in [1, 2, 4, 8, 16].map(|factor| factor * c).into_iter().filter(|&columns| columns <= rows) {
+        if (rows * columns * columns) as u64 > SCORES_WORK {
+            break;
+        }
         let value = columns as u64;
         add("applev", "columns", value, Box::new(ApproximateLeverage::default().columns(columns)));
         add("appreglev", "columns", value, Box::new(ApproximateRidgeLeverage::default().columns(columns)));
