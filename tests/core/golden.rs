@@ -8,6 +8,7 @@
 #[path = "../../examples/firmware/src/bin/accelerometer/monitor.rs"]
 mod monitor;
 
+use dpp_nystrom_bearing as bearing;
 use dpp_nystrom_core::{Random, RidgeWorkspace, Workspace};
 use dpp_nystrom_golden::data::Sensor;
 use dpp_nystrom_golden::vibration::{Condition, Machine};
@@ -105,6 +106,70 @@ fn what_is_not_usual_on_a_machine_is_golden() {
     let [healthy, loose, later, tilted] = alarms;
     // One in fifty windows of the healthy machine.
     assert!((10..=40).contains(&healthy) && later <= 8 && loose >= 40 && tilted == 50, "{alarms:?}");
+}
+
+#[test]
+fn a_bearing_that_fails_is_golden() {
+    let (found, heard) = bearing::run(&mut bearing::Device::new(), bearing::bands).unwrap();
+    println!("{heard:?} in {:?}", bearing::LIFE);
+    compare("golden/bearing.txt", &found, &bearing::DESKTOP);
+}
+
+/// The bands of `bearing::bands` by a sum for each bin, in double precision.
+fn exact_bands(window: &[f32; bearing::READINGS]) -> [f64; bearing::BANDS] {
+    let n = bearing::READINGS as f64;
+    let mean = window.iter().map(|&value| f64::from(value)).sum::<f64>() / n;
+    let tapered: Vec<f64> = (window.iter().enumerate())
+        .map(|(i, &value)| (f64::from(value) - mean) * (1.0 - (2.0 * i as f64 / n - 1.0).powi(2)))
+        .collect();
+    let width = bearing::READINGS / 2 / bearing::BANDS;
+    std::array::from_fn(|band| {
+        (band * width..(band + 1) * width)
+            .map(|bin| {
+                let (mut re, mut im) = (0.0, 0.0);
+                for (i, value) in tapered.iter().enumerate() {
+                    let (sine, cosine) = (std::f64::consts::TAU * (bin * i) as f64 / n).sin_cos();
+                    (re, im) = (re + value * cosine, im - value * sine);
+                }
+                re.hypot(im)
+            })
+            .sum()
+    })
+}
+
+/// The square root of `micromath` is never too small, and at most `1.5 / √2` times too large, by 6.07 %. The
+/// rest is rounding.
+#[test]
+fn bands_in_single_precision_are_those_in_double() {
+    let mut machine = bearing::Machine::new(5);
+    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+    for window in 0..500 {
+        let readings = machine.window((window as f32 - 250.0).max(0.0) / 250.0);
+        for (found, exact) in bearing::bands(&readings).into_iter().zip(exact_bands(&readings)) {
+            (least, most) = (least.min(f64::from(found) / exact), most.max(f64::from(found) / exact));
+        }
+    }
+    println!("bands are {least} to {most} times those in double precision");
+    assert!(least > 1.0 - 1e-5 && most < 1.5 / 2.0_f64.sqrt() + 1e-5, "{least} {most}");
+}
+
+/// What the detector says does not depend on the coarse square root: with exact bands it hears the pit within
+/// five windows of where it does with those of the image.
+#[test]
+fn a_bearing_that_fails_is_heard_as_with_exact_bands() {
+    let heard = |bands: fn(&[f32; bearing::READINGS]) -> [f32; bearing::BANDS]| {
+        bearing::run(&mut bearing::Device::new(), bands).unwrap().1
+    };
+    let exact = heard(|window| exact_bands(window).map(|band| band as f32));
+    let single = heard(bearing::bands);
+    println!("exact: {exact:?}, in single precision: {single:?}");
+    for heard in [&exact, &single] {
+        let [healthy, failing] = heard.alarms;
+        // One in a hundred windows of the healthy machine.
+        assert!((3..=25).contains(&healthy) && failing >= 100 && heard.band == 5, "{heard:?}");
+    }
+    let [exact, single] = [exact, single].map(|heard| heard.windows.unwrap());
+    assert!(single > 0 && exact.abs_diff(single) <= 5, "{exact} {single}");
 }
 
 /// The program of the image `accelerometer`, with the same limits.
