@@ -4,8 +4,9 @@ use core::convert::Infallible;
 use rand_core::{Rng, TryRng};
 
 /// The default generator: xoshiro128++ (Blackman and Vigna 2021), seeded by SplitMix64, 32-bit throughout.
-/// The sequence of a seed is that of `rand_xoshiro`, which is not used itself, since at `opt-level = "z"` it
-/// links a panic.
+/// The sequence of a seed is that of `rand_xoshiro`, which is not used itself: at `opt-level = "z"` its
+/// `from_seed` links a panic. The library on a desktop draws from this type too: with one of its own, a
+/// generator could not be handed to the core, or its state be saved, without a conversion.
 ///
 /// The seed is a plain `u64`, so that entropy from any source fits. Its state is 16 bytes: a device stores
 /// them and continues where it stopped ([`Random::resume`]). Any other generator that implements
