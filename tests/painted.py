@@ -11,6 +11,9 @@ import time
 PAINT = 0xC5
 MACHINES = {
     "thumbv7em-none-eabihf": ("qemu-system-arm", ["-machine", "mps2-an386"], 0x20000000, 64),
+    "thumbv6m-none-eabi": ("qemu-system-arm", ["-machine", "microbit"], 0x20000000, 16),
+    "thumbv7m-none-eabi": ("qemu-system-arm", ["-machine", "lm3s6965evb"], 0x20000000, 64),
+    "thumbv8m.main-none-eabihf": ("qemu-system-arm", ["-machine", "mps2-an505"], 0x38000000, 64),
     "riscv32imc-unknown-none-elf": (
         "qemu-system-riscv32", ["-machine", "virt", "-cpu", "rv32", "-bios", "none"], 0x80040000, 64),
 }
@@ -41,7 +44,7 @@ def main(target, image, nm):
             while outcome not in (1, 2) and time.monotonic() < deadline:
                 time.sleep(0.1)
                 dump.unlink(missing_ok=True)
-                monitor.stdin.write(f'pmemsave {start:#x} {kib << 10:#x} "{dump}"\n')
+                monitor.stdin.write(f'memsave {start:#x} {kib << 10:#x} "{dump}"\n')
                 monitor.stdin.flush()
                 waited = time.monotonic() + 30
                 while not (dump.exists() and dump.stat().st_size == kib << 10) and time.monotonic() < waited:
