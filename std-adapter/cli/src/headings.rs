@@ -1,6 +1,6 @@
 //! Where the help lists options: under which heading, and whether the short help has them.
 
-use clap::Command;
+use clap::{Arg, Command};
 
 /// Options under their headings, in the order of the help: those that most people use, and the others.
 const HEADINGS: [(&str, &[&str], &[&str]); 6] = [
@@ -51,7 +51,9 @@ const SHORT: usize = 20;
 /// many.
 pub(crate) fn organised(command: Command) -> Command {
     let is_long = command.get_arguments().count() > SHORT;
-    command.mut_args(|argument| match place(argument.get_id().as_str()) {
+    let option =
+        |argument: &Arg| (!argument.is_positional()).then(|| place(argument.get_id().as_str())).flatten();
+    command.mut_args(|argument| match option(&argument) {
         Some((heading, at, is_usual)) => {
             argument.help_heading(heading).display_order(at).hide_short_help(is_long && !is_usual)
         }

@@ -18,6 +18,7 @@ mod fleet;
 mod fleet_files;
 mod headings;
 mod info;
+mod manual;
 mod output;
 mod package;
 mod precomputed;
@@ -147,6 +148,18 @@ their own.")]
     /// One model from what many devices have learned
     #[command(after_help = fleet::MERGE_EXAMPLES)]
     Merge(fleet::Merge),
+    /// Print what completes commands and options in a shell
+    #[command(after_help = "\
+Examples:
+  dpp-nystrom completions bash > ~/.local/share/bash-completion/completions/dpp-nystrom
+  dpp-nystrom completions fish > ~/.config/fish/completions/dpp-nystrom.fish
+  dpp-nystrom completions zsh > _dpp-nystrom")]
+    Completions(manual::Completions),
+    /// Write the manual pages
+    #[command(after_help = "\
+Example:
+  dpp-nystrom manual --out man1")]
+    Manual(manual::Manual),
 }
 
 impl Command {
@@ -166,8 +179,21 @@ impl Command {
             Self::Convert(_) => "convert",
             Self::Learn(_) => "learn",
             Self::Merge(_) => "merge",
+            Self::Completions(_) => "completions",
+            Self::Manual(_) => "manual",
         }
     }
+}
+
+/// Return the program's commands and options.
+fn program() -> clap::Command {
+    // A negative number is the value of the option before it, whose parser says what is wrong with it.
+    Arguments::command().mut_subcommands(|command| {
+        headings::organised(command).mut_args(|argument| {
+            let takes_value = argument.get_action().takes_values() && !argument.is_positional();
+            argument.allow_negative_numbers(takes_value)
+        })
+    })
 }
 
 fn main() -> ExitCode {
@@ -187,14 +213,7 @@ fn main() -> ExitCode {
             }
         })
     });
-    // A negative number is the value of the option before it, whose parser says what is wrong with it.
-    let command = Arguments::command().mut_subcommands(|command| {
-        headings::organised(command).mut_args(|argument| {
-            let takes_value = argument.get_action().takes_values() && !argument.is_positional();
-            argument.allow_negative_numbers(takes_value)
-        })
-    });
-    match command.try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches)) {
+    match program().try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => run(arguments),
         Err(asked) => {
             // Help, the version or wrong usage.
@@ -224,6 +243,8 @@ fn run(arguments: Arguments) -> ExitCode {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Learn(arguments) => fleet::learn(&arguments),
         Command::Merge(arguments) => fleet::merge(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments, program()),
+        Command::Manual(arguments) => manual::manual(&arguments, program()),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Transform(arguments) => transform::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),

@@ -31,6 +31,7 @@ mod help;
 mod hostile;
 mod large;
 mod library;
+mod manual;
 mod merged;
 mod methods;
 mod metric;
