@@ -9,8 +9,8 @@ use std::cell::RefCell;
 /// The least ridge γ, so that its logarithm is bounded.
 const LEAST_RIDGE: f64 = 1e-10;
 
-/// Evaluations in a row after which the descent of a transform ends, if none lowers the error on the rows held
-/// out, or on either half of them, by this share.
+/// Evaluations in a row after which the descent of a transform ends, if none lowers the error on the rows
+/// held out, or on either half of them, by this share.
 const PATIENCE: (usize, f64) = (12, 1e-3);
 
 /// The value of a point at which the error is not finite: larger than `ln J` of any other.
@@ -219,8 +219,8 @@ impl Best {
 }
 
 /// Make at most `steps` steps from a point. Of the points on the way that lowered the leave-one-out error,
-/// return that with the least error on rows held out. The descent of a transform ends earlier where that error
-/// does not fall any more ([`PATIENCE`]); landmarks that move go on.
+/// return that with the least error on rows held out. The descent of a transform ends earlier where that
+/// error does not fall any more ([`PATIENCE`]); landmarks that move go on.
 ///
 /// # Errors
 /// `ErrorKind::Cancelled`, after at most one evaluation more.

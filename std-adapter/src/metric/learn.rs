@@ -122,8 +122,8 @@ impl LearnedMetric {
 /// Learn a metric for a regression on `landmarks` landmarks.
 ///
 /// Up to [`LEARNING_ROWS`] rows are drawn, and a fifth of them held out. From one bandwidth for all features,
-/// at most 40 steps of L-BFGS lower the leave-one-out error on the others; landmarks are then selected anew in
-/// the metric found, by pivoted Cholesky, and as many steps follow. So scales are learned. A map of a rank
+/// at most 40 steps of L-BFGS lower the leave-one-out error on the others; landmarks are then selected anew
+/// in the metric found, by pivoted Cholesky, and as many steps follow. So scales are learned. A map of a rank
 /// starts from the strongest directions of these scales or of the average gradient outer product, whichever
 /// has the lower leave-one-out error. The error on the rows held out, which no step has seen, stops each
 /// descent, and chooses between metrics: each half of these rows judges where the other half would have
@@ -138,8 +138,8 @@ impl LearnedMetric {
 ///
 /// All of this is done with at most [`MOST_LANDMARKS`] landmarks, and one for [`ROWS_PER_LANDMARK`] rows. For
 /// more, the metric is multiplied by that of [`MULTIPLES`] with the least leave-one-out error of so many
-/// landmarks, up to a quarter of the learning rows. A metric that leaves fewer independent rows than landmarks
-/// is chosen only if all do.
+/// landmarks, up to a quarter of the learning rows. A metric that leaves fewer independent rows than
+/// landmarks is chosen only if all do.
 ///
 /// Free landmarks begin as the rows of pivoted Cholesky in the metric that was chosen. They move in 120
 /// steps, up to 400 of few landmarks, together with it, and with all learning rows in the last 15; there are

@@ -146,8 +146,8 @@ impl Search<'_> {
         Ok((best.map(|(best, _)| best), of_all))
     }
 
-    /// Learn a map of each of these ranks, from the strongest directions of the scales found or of the average
-    /// gradient outer product, whichever has the lower leave-one-out error.
+    /// Learn a map of each of these ranks, from the strongest directions of the scales found or of the
+    /// average gradient outer product, whichever has the lower leave-one-out error.
     pub(super) fn maps(
         &self,
         problems: &Problems<'_>,

@@ -25,8 +25,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The maximum number of rows of the methods that decompose the kernel matrix, and of Frobenius errors.
 const DECOMPOSED: usize = 4_000;
 
-/// The maximum number of multiply-adds of the scores of a method that is historical: at 10⁶ rows it would take
-/// most of the time of all.
+/// The maximum number of multiply-adds of approximate scores: at 10⁶ rows those of more columns would take
+/// most of the time.
 const SCORES_WORK: u64 = 100_000_000_000;
 
 /// A selector at one value of its parameter.
