@@ -94,5 +94,6 @@ pub use regression::ridge::Ridge;
 /// The examples of the book, which are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/tutorials/detector.md")]
+#[doc = include_str!("../docs/asked/device.md")]
 #[doc = include_str!("../docs/library.md")]
 struct Book;

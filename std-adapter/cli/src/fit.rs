@@ -173,7 +173,8 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     let mut model = outcome.fitted.model.clone();
     if arguments.variance && model.confidence.is_none() {
         note(
-            "warning: the model has no variances: models of classes, and of many landmarks and rows, have none",
+            "warning: the model has no variances: models of classes, of many landmarks and rows, and of fewer than \
+             100 rows beside the landmarks have none",
         );
     }
     if !arguments.variance

@@ -214,7 +214,8 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         Raises
         ------
         ValueError
-            With `return_std` for a model that has no variances: after `partial_fit`, and of `dpp-nystrom fit` without `--variance`.
+            With `return_std` for a model that has no variances: after `partial_fit`, of fewer than 100 rows beside the landmarks, and of
+            `dpp-nystrom fit` without `--variance`.
         """
         if not (return_std or return_novelty):
             outputs = self._outputs(X)
@@ -223,7 +224,10 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         if np.ndim(self.intercept_) > 0:
             raise ValueError("standard deviations and novelty are of one target: fit a model to each")
         if return_std and not self._model.has_variance:
-            raise ValueError("the model has no variances: call fit, or run dpp-nystrom fit with --variance")
+            raise ValueError(
+                "the model has no variances: they take fit (not partial_fit), one target, and at least 100 rows beside the landmarks; "
+                "of a file, run dpp-nystrom fit with --variance"
+            )
         value, std, novelty = self._model.assess(rows, _parameters.threads(self.n_jobs)).T
         return (value, *([std] if return_std else []), *([novelty] if return_novelty else []))
 
