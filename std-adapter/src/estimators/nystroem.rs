@@ -522,7 +522,8 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
 
     /// Return `tr(K - K̃) / tr K` over the rows of a data set, in one pass.
     ///
-    /// For a row store, it is measured on 65,536 rows drawn at random.
+    /// Of a row store, and where all rows are too much work, it is measured on rows drawn at random, as
+    /// [`pipeline::trace_error`] does.
     ///
     /// # Errors
     /// `ErrorKind::Argument` for other features, and for a map of a kernel matrix unless there are as many
@@ -541,8 +542,11 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// ```
     pub fn trace_error(&self, data: &Dataset<'_>) -> Result<f64, Error> {
         let source = self.source(data)?;
-        let rows = source.as_rows().sample(pipeline::MEASURED_ROWS, self.settings.seed)?;
         let dim = self.columns.width();
+        let rows = match self.input {
+            Input::Points { .. } => pipeline::measured_rows(source.as_rows(), self.rank(), self.settings.seed)?,
+            Input::Gram => source.as_rows().sample(usize::MAX, self.settings.seed)?,
+        };
         if matches!(self.input, Input::Gram) {
             check_length("rows of the kernel matrix", dim, rows.len())?;
         }

@@ -21,6 +21,6 @@ pub use outcome::Outcome;
 pub use params::{Landmarks, Params, with_usual};
 pub use regress::{fit, fit_batches};
 pub use select::{Selected, select};
-pub(crate) use trace::MEASURED_ROWS;
+pub(crate) use trace::measured_rows;
 pub use trace::{MeasuredError, trace_error};
 pub use weak::{WeakColumns, weak_columns};
