@@ -544,7 +544,9 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
         let source = self.source(data)?;
         let dim = self.columns.width();
         let rows = match self.input {
-            Input::Points { .. } => pipeline::measured_rows(source.as_rows(), self.rank(), self.settings.seed)?,
+            Input::Points { .. } => {
+                pipeline::measured_rows(source.as_rows(), self.rank(), self.settings.seed)?
+            }
             Input::Gram => source.as_rows().sample(usize::MAX, self.settings.seed)?,
         };
         if matches!(self.input, Input::Gram) {

@@ -7,6 +7,10 @@ use std::fs;
 
 const OPTIONS: &str = "--data sets --quick --methods uniform,kdpp --landmarks 5,10 --seeds 1";
 
+/// All experiments, with fewer rows in the dearest.
+const ALL: &str =
+    "experiment all --rows 150 --data sets --quick --methods uniform,kdpp --landmarks 5,10 --seeds 1";
+
 fn folder() -> Folder {
     let folder = Folder::new();
     fs::create_dir(folder.path("sets")).unwrap();
@@ -33,7 +37,7 @@ fn records(text: &str) -> Vec<Vec<&str>> {
 #[test]
 fn all_experiments_write_tables_charts_and_a_page() {
     let folder = folder();
-    let run = folder.run(&format!("experiment all {OPTIONS} --out out")).good();
+    let run = folder.run(&format!("{ALL} --out out")).good();
     assert!(run.out.contains("the c-DPP's chain has"), "{}", run.out);
     assert!(run.out.contains("Written to out"), "{}", run.out);
     let page = folder.text("out/index.html");
@@ -107,17 +111,17 @@ fn the_same_seed_gives_the_same_tables_and_a_stopped_run_resumes() {
         "subset-equal.csv",
     ];
     let all = |out: &str| tables.map(|table| folder.text(&format!("{out}/{table}")));
-    folder.run(&format!("experiment all {OPTIONS} --out one")).good();
-    folder.run(&format!("experiment all {OPTIONS} --out two")).good();
+    folder.run(&format!("{ALL} --out one")).good();
+    folder.run(&format!("{ALL} --out two")).good();
     assert_same(&all("one"), &all("two"));
     // As if killed midway: one part is missing, another truncated, and there are no tables.
     fs::remove_file(folder.path("two/parts/trials-first-cv-0.json")).unwrap();
-    let cut = folder.text("two/parts/tradeoff-1000-second-median-0.json");
-    folder.write("two/parts/tradeoff-1000-second-median-0.json", &cut[..cut.len() / 2]);
+    let cut = folder.text("two/parts/tradeoff-150-second-median-0.json");
+    folder.write("two/parts/tradeoff-150-second-median-0.json", &cut[..cut.len() / 2]);
     for table in tables {
         fs::remove_file(folder.path(&format!("two/{table}"))).unwrap();
     }
-    let again = folder.run(&format!("experiment all {OPTIONS} --out two")).good();
+    let again = folder.run(&format!("{ALL} --out two")).good();
     assert_same(&all("one"), &all("two"));
     let told = |how: &str| again.err.lines().filter(|line| line.ends_with(how)).count();
     assert_eq!((told(": done"), told(": kept")), (2, 22), "{}", again.err);

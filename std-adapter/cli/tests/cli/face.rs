@@ -118,7 +118,7 @@ fn agree(folder: &Folder, name: &str) {
 #[test]
 fn the_usual_fit_is_the_same_model() {
     const NAMES: [&str; 4] = ["x0", "x1", "x2", "x3"];
-    let sample = Sample::new(900, 4);
+    let sample = Sample::new(500, 4);
     let folder = Folder::new();
     let mut lines = vec!["x0,x1,x2,x3,w,y0,y1,kind".to_owned()];
     let (mut x, mut weights, mut targets, mut kinds) = (vec![], vec![], vec![], vec![]);

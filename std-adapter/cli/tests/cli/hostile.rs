@@ -263,7 +263,7 @@ fn what_a_device_would_refuse_is_not_exported() {
 /// With any memory there is a result or an error, and never a signal or a file half written.
 #[test]
 fn any_memory_is_enough_or_an_error() {
-    let sample = Sample::new(60_000, 8);
+    let sample = Sample::new(30_000, 8);
     let folder = Folder::with("a.csv", sample.csv());
     folder
         .run("fit a.csv --metric one --method uniform --landmarks 200 --sigma 3 --ridge 1e-6 --model m.dpp")

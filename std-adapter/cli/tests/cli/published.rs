@@ -23,7 +23,6 @@ use dpp_nystrom_core::{Random, Rule};
 use dpp_nystrom_lab::spectrum::Spectrum;
 use rayon::prelude::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 pub(crate) const SETS: [&str; 6] = ["abalone", "ailerons", "bank8FM", "cal.housing", "cpu.act", "cpu.small"];
 const LANDMARKS: usize = 50;
@@ -147,19 +146,12 @@ fn exact_samples_satisfy_the_trace_identity_on_real_rows() {
     };
     let (data, setting) = prepared(&path, 3_000, 1.0);
     let ground = data.ground(setting.kernel).unwrap();
-    let begin = Instant::now();
     let exact = ExactKDpp::new(&ground).unwrap();
-    let first = exact.sample(LANDMARKS, &mut Random::seeded(0)).unwrap();
-    let decomposition = begin.elapsed();
-    assert_landmarks(&first, LANDMARKS, data.len());
     let expected = expected_trace_error(exact.eigenvalues(), LANDMARKS);
     assert!((exact.expected_trace_error(LANDMARKS).unwrap() / expected - 1.0).abs() < 1e-10);
     let sized = exact.with_size(LANDMARKS).unwrap();
-    let begin = Instant::now();
-    let samples: Vec<Vec<usize>> = (1..=RUNS).map(|seed| sized.sample(&mut Random::seeded(seed))).collect();
-    let sample = begin.elapsed() / RUNS as u32;
-    println!("decomposition and first sample {decomposition:?}, another sample {sample:?}");
-    assert!(50 * sample < decomposition);
+    let samples: Vec<Vec<usize>> = (0..RUNS).map(|seed| sized.sample(&mut Random::seeded(seed))).collect();
+    assert_landmarks(&samples[0], LANDMARKS, data.len());
     let errors: Vec<f64> =
         samples.par_iter().map(|landmarks| trace_error(&ground, landmarks).unwrap().error).collect();
     let off = standard_errors("exact", &errors, expected);

@@ -69,7 +69,7 @@ fn settings(rows: usize, c: usize) -> Vec<Setting> {
         add("refined", "sweeps", sweeps, Box::new(Refined::default().sweeps(sweeps)));
     }
     for columns in [1, 2, 4, 8, 16].map(|factor| factor * c).into_iter().filter(|&columns| columns <= rows) {
-        if (rows * columns * columns) as u64 > SCORES_WORK {
+        if (rows as u64).saturating_mul((columns * columns) as u64) > SCORES_WORK {
             break;
         }
         let value = columns as u64;
