@@ -157,7 +157,7 @@ def test_classes(program, table, tmp_path, options, parameters, labels):
 
 def test_a_model_is_exported_in_the_numbers_it_was_chosen_for(program, tmp_path):
     # More waves than the landmarks of single precision can follow.
-    X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 3))
+    X = np.random.default_rng(0).uniform(-1, 1, size=(500, 3))
     y = np.sin(5 * X[:, 0]) * np.cos(5 * X[:, 1])
     columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y}
     data = write_csv(tmp_path / "rows.csv", columns)
