@@ -297,7 +297,7 @@ fn tell_cost(
             if classes || measured.len() == 1 { String::new() } else { format!(" ({})", worse.join(", ")) };
         let advice = match model.quantise {
             Some(_) if arguments.quantise.is_none() => {
-                "fit --flash chose these numbers by the export's error on rows held out; with more bytes it has finer ones"
+                "fit --flash chose these numbers by the export's error on rows held out; a fit with another --kernel, or other --quantise numbers, may do better"
             }
             _ => {
                 "other --quantise numbers may do better, or a model with a larger --ridge, fewer landmarks, or fit --precision f32"

@@ -96,7 +96,8 @@ impl FlashReport {
         format!(
             "\nModels tried for {} bytes of flash, with their {} on parts of the rows held out. Of those on most parts the one with the \
              least is taken, integers only where theirs times {COARSER} is less: they err by more on rows unlike these. Figures on \
-             different parts do not compare. Write it with: dpp-nystrom export MODEL --to c\n{}",
+             different parts do not compare. The test error is of the export in these numbers, the training error of the model itself. \
+             Bytes are left where all landmarks that the rows allow fit. Write it with: dpp-nystrom export MODEL --to c\n{}",
             self.budget,
             self.chosen.error.plural(),
             table(&Self::COLUMNS, &self.candidates)

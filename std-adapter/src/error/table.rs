@@ -259,8 +259,8 @@ pub(crate) enum TableProblem {
     TwoPasses,
     /// Text where a number is expected.
     #[error(
-        "{0:?} is not a number; write numbers like -1.5e3, or correct it or remove it: the column begins with a \
-         number, so it is not taken for words"
+        "{0:?} is not a number; write numbers like -1.5e3, or correct it or remove it: the column is one of \
+         numbers, as its first value or the model says"
     )]
     NotANumber(String),
     /// A number with commas at the beginning of a column.

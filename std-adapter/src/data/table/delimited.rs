@@ -484,7 +484,7 @@ mod tests {
             wrong.starts_with("standard input, line 3, column 2 (\"b\"): \"some text\" is not a number"),
             "{wrong}"
         );
-        assert!(wrong.contains("begins with a number"), "{wrong}");
+        assert!(wrong.contains("is one of numbers"), "{wrong}");
         let wrong = message("a.csv", format!("a,b\n1,{}\n", "z".repeat(500)), "last");
         assert!(wrong.contains(&format!("\"{}...\" is not", "z".repeat(40))), "{wrong}");
         for mark in ["", "?", "NA", " "] {
