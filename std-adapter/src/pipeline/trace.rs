@@ -10,15 +10,15 @@ use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
 use std::borrow::Cow;
 
-/// The maximum number of rows outside memory on which the trace error is measured. The standard error is below
-/// half a per cent of the standard deviation over rows.
+/// The maximum number of rows outside memory on which the trace error is measured. The standard error is
+/// below half a per cent of the standard deviation over rows.
 const MEASURED_ROWS: usize = 1 << 16;
 
 /// The maximum number of their values: 128 MiB.
 const MEASURED_VALUES: usize = 1 << 24;
 
-/// The maximum of rows times the square of the number of landmarks, in or outside memory: some three seconds of
-/// one core.
+/// The maximum of rows times the square of the number of landmarks, in or outside memory: some three seconds
+/// of one core.
 const MEASURED_WORK: usize = 1 << 35;
 
 /// The number of rows on which the error is measured whatever that costs. The standard error is below 1.6 % of

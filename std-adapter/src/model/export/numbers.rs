@@ -65,7 +65,10 @@ pub(crate) fn about(bundle: &Bundle<'_>, bytes: usize) -> Vec<String> {
     lines.extend([&shape, between, &sizes].concat().lines().map(str::to_owned));
     lines.extend([String::new(), "Features, in order:".to_owned()]);
     if model.recipe().gaps().iter().any(Option::is_some) {
-        lines.push("(Of a feature name=word write 1 if the column has this word, and 0 if it has another.".to_owned());
+        lines.push(
+            "(Of a feature name=word write 1 if the column has this word, and 0 if it has another."
+                .to_owned(),
+        );
         lines.push("The caller writes the value that is given for one that is missing.)".to_owned());
     }
     let numbered = |(i, name): (usize, &str)| format!("{i:>5}  {}", remark(name));
