@@ -21,8 +21,8 @@ const MEASURED_VALUES: usize = 1 << 24;
 /// of one core.
 const MEASURED_WORK: usize = 1 << 35;
 
-/// The number of rows on which the error is measured whatever that costs. The standard error is below 1.6 % of
-/// the standard deviation over rows.
+/// The number of rows on which the error is measured whatever that costs. The standard error is below 1.6 %
+/// of the standard deviation over rows.
 const FEWEST_MEASURED: usize = 1 << 12;
 
 /// Return the rows on which the trace error of `landmarks` landmarks is measured: all of them in memory, or
