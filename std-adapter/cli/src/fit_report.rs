@@ -122,12 +122,12 @@ impl Report<'_> {
         let dropped = self.dropped.as_ref().map_or_else(String::new, Dropped::text);
         let curve = self.curve.as_ref().map_or_else(String::new, Curve::text);
         let flash = self.flash.as_ref().map_or_else(String::new, FlashReport::text);
+        let unit = if self.summary.classes.is_some() {
+            "\nTraining and 10-fold errors are of the outputs of the classes, in standard deviations of their indicators.\n"
+        } else {
+            "\nErrors are in standard deviations of the target.\n"
+        };
         let classes = self.summary.classes.as_ref().map_or_else(String::new, ClassReport::text);
-        listed(&["model", &model], &self.summary.lines())
-            + "\nErrors are in standard deviations of the target.\n"
-            + &classes
-            + &dropped
-            + &curve
-            + &flash
+        listed(&["model", &model], &self.summary.lines()) + unit + &classes + &dropped + &curve + &flash
     }
 }

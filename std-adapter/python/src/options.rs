@@ -83,7 +83,7 @@ impl Choice {
 /// Return the kernel of a name, which is scikit-learn's if there is one.
 pub(crate) fn kernel_kind(name: &str, degree: u32, offset: f64) -> PyResult<KernelKind> {
     let full = if name == "poly" { "polynomial" } else { name };
-    match KernelKind::ALL.iter().find(|&&kind| kernel_name(kind) == full) {
+    match KernelKind::ALL.iter().find(|&&kind| [kernel_name(kind), kind.name()].contains(&full)) {
         Some(KernelKind::Polynomial { .. }) => Ok(KernelKind::Polynomial { degree, offset }),
         Some(&kind) => Ok(kind),
         None => {

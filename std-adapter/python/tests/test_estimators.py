@@ -186,6 +186,13 @@ def test_single_precision_stays(table):
     assert single.dtype == np.float32 and np.allclose(single, double, rtol=0, atol=1e-3) and not np.allclose(single, double, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("own, usual", [("gaussian", "rbf"), ("laplace", "laplacian")])
+def test_kernels_have_the_names_of_the_program_too(own, usual):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    map_of = lambda kernel: Nystroem(kernel=kernel, gamma=0.3, n_components=9, random_state=0).fit_transform(X)
+    assert np.array_equal(map_of(own), map_of(usual))
+
+
 def test_any_layout_of_memory(table):
     X, y = table
     model = LandmarkRidge(metric="one", random_state=0)

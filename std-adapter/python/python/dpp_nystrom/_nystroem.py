@@ -36,7 +36,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         then those of scaled or mapped rows.
     kernel : {"rbf", "laplacian", "matern32", "matern52", "polynomial", "linear", "rational-quadratic", "precomputed"}, default="rbf"
         The kernel: `exp(-gamma ‖x - y‖²)`, `exp(-gamma ‖x - y‖₁)`, Matérn of smoothness 3/2 and 5/2, `(xᵀy + coef0)^degree`, `xᵀy`,
-        `1 / (1 + ‖x - y‖² / (2 sigma²))`.
+        `1 / (1 + ‖x - y‖² / (2 sigma²))`. "gaussian" and "laplace", the program's names, are "rbf" and "laplacian".
         "precomputed": `fit` takes the kernel matrix of the rows, symmetric and positive semidefinite, and `transform` the kernel of each row
         with all of those, of which the columns of the landmarks are read. It has no bandwidth, metric or scale.
     gamma : float, default=None

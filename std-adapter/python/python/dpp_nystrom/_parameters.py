@@ -96,9 +96,9 @@ def bandwidth(kernel: str | None, gamma: float | None, sigma: float | str) -> fl
     if sigma != "median":
         raise ValueError("gamma and sigma both set the bandwidth: give one of them")
     gamma = positive("gamma", gamma)
-    if kernel in (None, "rbf"):
+    if kernel in (None, "rbf", "gaussian"):
         return math.sqrt(0.5 / gamma)
-    if kernel == "laplacian":
+    if kernel in ("laplacian", "laplace"):
         return 1.0 / gamma
     raise ValueError(f"gamma is the coefficient of the kernels rbf and laplacian; for the kernel {kernel} use sigma")
 
@@ -112,9 +112,9 @@ def offset(value: Any) -> float:
 
 def coefficient(kernel: str, sigma: float | None) -> float | None:
     """Return the coefficient gamma of a kernel with this bandwidth; None for kernels without one."""
-    if sigma is None or kernel not in ("rbf", "laplacian"):
+    if sigma is None or kernel not in ("rbf", "gaussian", "laplacian", "laplace"):
         return None
-    return 0.5 / sigma**2 if kernel == "rbf" else 1.0 / sigma
+    return 0.5 / sigma**2 if kernel in ("rbf", "gaussian") else 1.0 / sigma
 
 
 def named(name: str, value: Any) -> None:

@@ -290,7 +290,7 @@ def _tell(estimator: Any, reading: _native.Reading) -> None:
         parts.append(f"{reading.lost} rows without a target left out")
     estimator._notes = parts
     if parts:
-        undo = "taken_ has all; keep has columns that stay, categorical_features those of words, and strict=True refuses"
+        undo = "taken_ lists all of this; keep=[...] keeps a column, categorical_features=[...] reads columns as words, strict=True makes this an error"
         warnings.warn(f"{'. '.join(parts)} ({undo})", stacklevel=5)
 
 
