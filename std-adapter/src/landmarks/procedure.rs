@@ -128,7 +128,7 @@ pub enum Start {
         /// Pivot among this many rows drawn at random; `None`: among all rows.
         rows: Option<usize>,
     },
-    /// Greedily pivoted Cholesky (Fine and Scheinberg 2002): always the row with the largest residual.
+    /// Greedily pivoted Cholesky (Fine and Scheinberg 2001): always the row with the largest residual.
     /// Deterministic.
     Greedy,
 }

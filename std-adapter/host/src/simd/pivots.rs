@@ -246,7 +246,7 @@ impl<T: Lane> Lanes<T> {
     }
 
     /// Fill an empty landmark set up to `c` by greedily pivoted Cholesky over all rows (Fine and Scheinberg
-    /// 2002): each landmark is the first row with the largest residual. Costs what [`pivot`](Self::pivot)
+    /// 2001): each landmark is the first row with the largest residual. Costs what [`pivot`](Self::pivot)
     /// does, with one pass per landmark.
     ///
     /// # Errors

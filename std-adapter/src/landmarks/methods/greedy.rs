@@ -6,7 +6,7 @@ use crate::landmarks::{
     Selection, Selector, Start, Task, chain::select_rows, procedure::InPlace, procedure::Procedure,
 };
 
-/// Select by greedily pivoted Cholesky (Fine and Scheinberg 2002): always the row with the largest residual.
+/// Select by greedily pivoted Cholesky (Fine and Scheinberg 2001): always the row with the largest residual.
 /// Ignores the seed. `N c` kernel evaluations, `N (c + d)` numbers; of more than 32,768 rows or 2²⁰ values
 /// the evaluations of those whose residual may be the largest, c each, and N numbers. Works in place.
 ///

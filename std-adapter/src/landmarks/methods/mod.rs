@@ -13,7 +13,7 @@
 //! | `uniform` | rows drawn uniformly | c²/2 | c² | Williams, Seeger 2001 |
 //! | `kmeans++` | seeds of k-means++ | N c distances | N + c² | Arthur, Vassilvitskii 2007 |
 //! | `rpcholesky` | randomly pivoted Cholesky | N c | N (c + d) | Chen, Epperly, Tropp, Webber 2022 |
-//! | `greedy` | greedily pivoted Cholesky | N c | N (c + d) | Fine, Scheinberg 2002 |
+//! | `greedy` | greedily pivoted Cholesky | N c | N (c + d) | Fine, Scheinberg 2001 |
 //! | `refined` | rows exchanged while the trace error decreases | N c a sweep | N (c + d) | swap search |
 //! | `refined-ridge` | rows exchanged while the leave-one-out error decreases | N c a landmark | N c | swap search |
 //! | `kmeans` | k-means centroids: points, not rows | N c distances a round | N + c d | Zhang, Tsang, Kwok 2008 |
