@@ -19,7 +19,7 @@ const MEASURED_VALUES: usize = 1 << 24;
 
 /// The maximum of rows times the square of the number of landmarks, in or outside memory: some three seconds
 /// of one core.
-const MEASURED_WORK: usize = 1 << 35;
+const MEASURED_WORK: u64 = 1 << 35;
 
 /// The number of rows on which the error is measured whatever that costs. The standard error is below 1.6 %
 /// of the standard deviation over rows.
@@ -35,7 +35,8 @@ pub(crate) fn measured_rows(
     landmarks: usize,
     seed: u64,
 ) -> Result<Cow<'_, Prepared>, Error> {
-    let affordable = (MEASURED_WORK / landmarks.saturating_mul(landmarks).max(1)).max(FEWEST_MEASURED);
+    let affordable = MEASURED_WORK / (landmarks as u64).saturating_pow(2).max(1);
+    let affordable = usize::try_from(affordable).unwrap_or(usize::MAX).max(FEWEST_MEASURED);
     let Some(rows) = source.as_prepared() else {
         let most = (MEASURED_VALUES / source.width().max(1)).clamp(1, MEASURED_ROWS);
         return source.sample(most.min(affordable), seed);
@@ -103,7 +104,7 @@ mod tests {
         let rows = Prepared::unscaled((0..40_000).map(f64::from).collect(), 2);
         let measured = |landmarks| measured_rows(&rows, landmarks, 1).unwrap();
         assert!(matches!(measured(1_000), Cow::Borrowed(all) if all.len() == 20_000));
-        assert_eq!(measured(2_000).len(), (1 << 35) / 2_000 / 2_000);
+        assert_eq!(measured(2_000).len(), 8_589);
         let fewest = measured(1_000_000);
         assert_eq!(fewest.len(), 4_096);
         let in_place = |row: usize| fewest.rows[2 * row] == 2.0 * fewest.number(row) as f64;
