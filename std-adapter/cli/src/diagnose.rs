@@ -38,7 +38,7 @@ pub(crate) struct Diagnose {
     #[arg(long, value_name = "N", default_value_t = Effort::default().samples,
         value_parser = clap::value_parser!(u64).range(2..))]
     samples: u64,
-    /// Pairs of neighbouring states from which alpha is bounded
+    /// Triples (S, r, t), a state and the rows of two swaps, from which alpha is bounded from below
     #[arg(long, value_name = "N", default_value_t = Effort::default().triples,
         value_parser = clap::value_parser!(u64).range(1..))]
     triples: u64,

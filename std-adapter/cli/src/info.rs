@@ -95,7 +95,9 @@ struct Report<'a> {
     /// The integers in which it is exported, if they were chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     export_numbers: Option<&'static str>,
-    predict_bytes: usize,
+    /// Bytes of constants on a device, as `export` counts them; `None` if it cannot be exported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    export_bytes: Option<usize>,
     /// The CRC-32 of the model in single precision, which a header in C names.
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
@@ -125,14 +127,14 @@ pub(crate) fn run(arguments: &Info) -> Result<(), Error> {
 
 fn report(model: &Model) -> Report<'_> {
     let outputs = model.each_output();
-    let digest = Bundle::of(&outputs, None, With::default()).ok().and_then(|bundle| bundle.digest());
-    let (c, d) = (model.landmarks(), model.scaler.width());
+    let bundle = Bundle::of(&outputs, model.quantise, With::default()).ok();
+    let digest = bundle.as_ref().and_then(Bundle::digest);
     let map = model.scaler.map.as_ref();
     let classifier = model.classifier.as_ref();
     let several = model.outputs() > 1 && classifier.is_none();
-    let (precision, bytes) = match model.coefficients {
-        AnyCoefficients::F32(_) => ("f32", dpp_nystrom::core::bytes::<f32>(c, d)),
-        AnyCoefficients::F64(_) => ("f64", dpp_nystrom::core::bytes::<f64>(c, d)),
+    let precision = match model.coefficients {
+        AnyCoefficients::F32(_) => "f32",
+        AnyCoefficients::F64(_) => "f64",
     };
     Report {
         features: &model.feature_names,
@@ -140,7 +142,7 @@ fn report(model: &Model) -> Report<'_> {
         targets: if several { model.targets().map(|target| target.name).collect() } else { Vec::new() },
         classes: classifier.map(|classifier| &classifier.classes.labels[..]),
         temperature: classifier.map(|classifier| classifier.temperature),
-        landmarks: c,
+        landmarks: model.landmarks(),
         landmark_rows: &model.landmark_rows,
         map: map.map(|map| map.values.chunks_exact(model.feature_names.len()).collect()),
         bounds: model.scaler.bounds.as_deref(),
@@ -162,7 +164,7 @@ fn report(model: &Model) -> Report<'_> {
         taken_groups: groups(&model.recipe(), &UNDO),
         train_nrmse: model.train_nrmse,
         export_numbers: model.quantise.map(|bits| name_of_numbers(Some(bits))),
-        predict_bytes: bytes.predict,
+        export_bytes: bundle.as_ref().map(Bundle::c_bytes),
         digest: digest.map(|digest| format!("{digest:08x}")),
     }
 }
@@ -197,7 +199,7 @@ fn text(report: &Report<'_>) -> String {
             report.test.as_ref().map_or("- (it was not measured)".to_owned(), TestReport::words),
         ),
         row("training error", short(report.train_nrmse)),
-        row("bytes to predict", report.predict_bytes),
+        row("bytes of constants in C", report.export_bytes.map_or("-".to_owned(), |bytes| bytes.to_string())),
         row("digest", report.digest.as_deref().unwrap_or("-")),
     ];
     if let Some(numbers) = report.export_numbers {

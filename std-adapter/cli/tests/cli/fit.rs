@@ -226,7 +226,7 @@ fn info_describes_a_model() {
         "importances",
         "importance_rows",
         "train_nrmse",
-        "predict_bytes",
+        "export_bytes",
         "digest",
     ];
     assert_eq!(keys, documented.into());
@@ -240,7 +240,7 @@ fn info_describes_a_model() {
     }
     assert_eq!((number(&info, "landmarks"), number(&info, "trained_rows")), (9.0, 120.0));
     // At least nine landmarks of three features and nine weights, four bytes each.
-    assert!(number(&info, "predict_bytes") >= 4.0 * 36.0, "{info}");
+    assert!(number(&info, "export_bytes") >= 4.0 * 36.0, "{info}");
 
     let text = folder.run("info m").good().out;
     for part in ["trained on", "Laplace", "bandwidth", "ridge", "f32", "rows", "120", "features: a, b, c"] {

@@ -7,7 +7,8 @@
 //! which has that digit, and its errors. The landmarks of `refined-ridge`, for a tolerance on the prediction,
 //! were recorded again when they were no longer chosen by the rows of the test error; all that exchanges
 //! select, when each candidate was evaluated with every landmark. The error of the first landmarks for a
-//! tolerance on the prediction, which is the mean's, was recorded again when ridges were tried up to 10.
+//! tolerance on the prediction, which is the mean's, was recorded again when ridges were tried up to 10, and
+//! `diagnose` when the noise variance became one over the degrees of freedom of the residuals.
 //! `rows.csv` has columns that were not written.
 
 use crate::command::Folder;
@@ -22,7 +23,7 @@ const RENAMED: [(&str, &str); 1] = [("at_rest", "converged")];
 
 /// Keys that are not compared: times, text for the user, what depends on the compilers that are installed,
 /// and what was not reported.
-const IGNORED: [&str; 16] = [
+const IGNORED: [&str; 20] = [
     "digest",
     "order",
     "gains",
@@ -39,6 +40,10 @@ const IGNORED: [&str; 16] = [
     "fit_seconds",
     "reason",
     "compiled",
+    "predict_bytes",
+    "export_bytes",
+    "split_r_hat",
+    "effective_sample_size",
 ];
 
 /// Options that name an output file.
@@ -81,9 +86,10 @@ fn fits(command: &str) -> bool {
     ["fit", "evaluate"].iter().any(|name| command.starts_with(name))
 }
 
-/// Whether the command exchanges landmarks or reads a model of such, which was recorded on another processor.
+/// Whether the command exchanges landmarks, reads a model of such or is `diagnose`, which were recorded on
+/// another processor.
 fn exchanges(command: &str) -> bool {
-    ["refine", "auto"].iter().any(|option| command.contains(option))
+    ["refine", "auto", "diagnose"].iter().any(|option| command.contains(option))
 }
 
 /// Return the relative tolerance for a command that fits models, and for any on other processors.

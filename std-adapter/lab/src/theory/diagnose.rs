@@ -103,13 +103,16 @@ pub struct TargetRank {
 }
 
 /// Theorem 2 and its corollary. The true function is unknown: the fit of ridge regression on all rows stands
-/// in for `z`, and its mean squared residual for the noise variance.
+/// in for `z`, and its residuals for the noise: their sum of squares over the degrees of freedom that the fit
+/// leaves, `tr (I - H)²` with `H = K (K + Nγ I)⁻¹` (Hastie, Tibshirani and Friedman 2009, 5.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Regression {
     /// The regularisation γ (the ridge).
     pub ridge: f64,
     /// The noise variance, in units of the target's variance.
     pub noise: f64,
+    /// The degrees of freedom of the residuals.
+    pub residual_freedom: f64,
     /// The bias with `K`.
     pub bias: f64,
     /// The variance with `K`.
@@ -180,6 +183,8 @@ pub struct Diagnosis {
     pub seed: u64,
     /// The numerical rank: eigenvalues above `N ε λ_1`.
     pub rank: usize,
+    /// The numbers of largest eigenvalues that have .9, .99 and .999 of the trace.
+    pub trace_ranks: [usize; 3],
     /// `log e_c`.
     pub log_e_c: f64,
     /// `log e_{c+1}`; none if `e_{c+1}` is zero.
@@ -188,6 +193,8 @@ pub struct Diagnosis {
     pub expected_trace_error: f64,
     /// The expected trace error over `tr K`.
     pub expected_trace_fraction: f64,
+    /// The least trace error of rank `c`, `tr (K - K_c)`, over `tr K`.
+    pub least_trace_fraction: f64,
     /// Number of exact samples.
     pub samples: u64,
     /// The trace error over the exact samples.
@@ -312,10 +319,12 @@ impl<'a> Diagnostics<'a> {
             sigma: self.kernel.sigma,
             seed,
             rank: self.exact.rank(),
+            trace_ranks: [0.9, 0.99, 0.999].map(|share| self.eigenvalues_with(share)),
             log_e_c,
             log_e_next: log_e(c + 1).ok(),
             expected_trace_error,
             expected_trace_fraction: expected_trace_error / trace,
+            least_trace_fraction: self.least_trace_fraction(c),
             samples: measured.samples.len() as u64,
             trace_error: Interval::of(measured.traces),
             log_det: Interval::of(measured.log_dets),
@@ -328,6 +337,18 @@ impl<'a> Diagnostics<'a> {
             meeting,
             chains,
         })
+    }
+
+    /// Return the number of largest eigenvalues that have this share of the trace.
+    fn eigenvalues_with(&self, share: f64) -> usize {
+        (0..self.data.len()).find(|&c| self.least_trace_fraction(c) <= 1.0 - share).unwrap_or(self.data.len())
+    }
+
+    /// Return the share of the trace in all but the `c` largest eigenvalues.
+    fn least_trace_fraction(&self, c: usize) -> f64 {
+        let values = self.exact.eigenvalues();
+        let sum = |values: &[f64]| -> f64 { values.iter().rev().sum() };
+        sum(&values[c.min(values.len())..]) / sum(values)
     }
 
     fn trace(&self) -> f64 {
@@ -402,8 +423,9 @@ impl<'a> Diagnostics<'a> {
         };
         let eigen = self.gram.eigen()?;
         let signal = risk::fitted(eigen, &target.values, ridge);
-        let left = target.values.iter().zip(&signal).map(|(y, z)| (y - z).powi(2));
-        let noise = risk::Noise { signal: &signal, variance: mean(left).unwrap_or(f64::NAN), ridge };
+        let left: f64 = target.values.iter().zip(&signal).map(|(y, z)| (y - z).powi(2)).sum();
+        let residual_freedom = risk::residual_freedom(eigen, ridge);
+        let noise = risk::Noise { signal: &signal, variance: left / residual_freedom, ridge };
         let exact = risk::exact(eigen, noise);
         let mut risks = Vec::new();
         observer.begin("risks", measured.samples.len() as u64);
@@ -417,6 +439,7 @@ impl<'a> Diagnostics<'a> {
         Ok(Regression {
             ridge,
             noise: noise.variance,
+            residual_freedom,
             bias: exact.bias,
             variance: exact.variance,
             nystrom_bias: Interval::of(risks.iter().map(|risk| risk.bias)),

@@ -84,6 +84,13 @@ pub(super) fn fitted(eigen: &Eigen, targets: &[f64], ridge: f64) -> Vec<f64> {
     fit.col_as_slice(0).to_vec()
 }
 
+/// Return `tr (I - H)²`, `H = K (K + Nγ I)⁻¹` being what [`fitted`] multiplies by: for targets without bias
+/// the expected sum of squared residuals over the noise variance.
+pub(super) fn residual_freedom(eigen: &Eigen, ridge: f64) -> f64 {
+    let penalty = eigen.values.len() as f64 * ridge;
+    eigen.values.iter().map(|value| (penalty / (value + penalty)).powi(2)).sum()
+}
+
 /// Return `f(K) y`.
 fn spectral(eigen: &Eigen, y: &[f64], f: impl Fn(f64) -> f64) -> Mat<f64> {
     let mut along = product(eigen.vectors.transpose(), column(y));
@@ -143,4 +150,26 @@ pub fn corollary_2(
 /// Return `1 + tr K / (Nγ)`, which holds for all landmarks.
 pub fn corollary_2_trivial(trace: f64, rows: usize, ridge: f64) -> f64 {
     theorem_2(trace, rows, ridge)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fitted, residual_freedom};
+    use dpp_nystrom::approximation::Eigen;
+    use dpp_nystrom::faer::Mat;
+
+    /// The squares of the entries of `I - H`, whose columns are what the fit leaves of unit vectors.
+    #[test]
+    fn residual_freedom_is_that_of_the_fit() {
+        let matrix = Mat::from_fn(4, 4, |i, j| (-0.5 * (i as f64 - j as f64).powi(2)).exp());
+        let eigen = Eigen::of(&matrix).unwrap();
+        let mut squares = 0.0;
+        for row in 0..4 {
+            let unit = [0, 1, 2, 3].map(|place| f64::from(u8::from(place == row)));
+            let fit = fitted(&eigen, &unit, 0.05);
+            squares += unit.iter().zip(&fit).map(|(one, fit)| (one - fit).powi(2)).sum::<f64>();
+        }
+        let freedom = residual_freedom(&eigen, 0.05);
+        assert!((freedom - squares).abs() < 1e-12 && freedom < 3.0, "{freedom} {squares}");
+    }
 }

@@ -33,6 +33,11 @@ fn summary(found: &Diagnosis) -> String {
         row("expected trace error (c+1) e_(c+1)/e_c", short(found.expected_trace_error)),
         row(&format!("mean over {} exact samples", found.samples), with_error(found.trace_error)),
         row("expected trace error / trace", short(found.expected_trace_fraction)),
+        row("the same of the best approximation of that rank", short(found.least_trace_fraction)),
+        row(
+            "eigenvalues with .9, .99 and .999 of the trace",
+            found.trace_ranks.map(|rank| rank.to_string()).join(", "),
+        ),
     ];
     listed(&["landmarks", &found.landmarks.to_string()], &rows)
 }
@@ -52,7 +57,8 @@ fn target_ranks(found: &Diagnosis) -> String {
     let ratio = found.expected_trace_error / (found.landmarks + 1) as f64;
     let head = ["k", "e_(c+1)/e_c", "Lemma 1", "norm", "measured", "Theorem 1", "Corollary 1", "trivial"];
     let line = |first: [String; 3], norm: &str, measured: Interval, bounds: [f64; 3]| -> Vec<String> {
-        first.into_iter().chain([norm.to_owned(), with_error(measured)]).chain(bounds.map(short)).collect()
+        let marked = bounds.map(|bound| short(bound) + if bound > bounds[2] { "*" } else { "" });
+        first.into_iter().chain([norm.to_owned(), with_error(measured)]).chain(marked).collect()
     };
     let mut rows = Vec::new();
     for rank in shown(&found.target_ranks) {
@@ -62,11 +68,10 @@ fn target_ranks(found: &Diagnosis) -> String {
         let bounds = [rank.spectral_bound, rank.spectral_corollary, rank.spectral_trivial];
         rows.push(line(Default::default(), "spectral", rank.spectral, bounds));
     }
-    let vacuous = if found.corollaries_vacuous { "; it is weaker than the trivial bound" } else { "" };
     aligned(&head, &rows)
         + &format!(
-            "\nErrors are relative to K - K_k. Theorem 1 bounds the mean; the trivial bound, K over K - K_k,\n\
-             holds for every sample; Corollary 1 for a fraction {} of all samples{vacuous}.\n",
+            "\nErrors are norms of K - K~ over those of K - K_k. Theorem 1 bounds their mean, Corollary 1 a fraction {} of all\n\
+             samples, and the trivial bound, K over K - K_k, every sample. *: weaker than the trivial bound.\n",
             1.0 - found.delta
         )
 }
@@ -80,11 +85,13 @@ fn risks(found: &Regression, all: &Diagnosis) -> String {
     .map(|cells| cells.map(str::to_owned).to_vec());
     aligned(&["risk of ridge regression", "K", "K~", "Theorem 2"], &rows)
         + &format!(
-            "\nRidge {}, noise variance {} in every row; the fit on all rows stands in for the true function. With\n\
+            "\nIn units of the target's variance. Ridge {}. The fit on all rows stands in for the true function; the noise\n\
+             variance, {} in every row, is the sum of its squared residuals over {} degrees of freedom. With\n\
              probability {} the square root of the ratio of biases is below {} (Corollary 2); it is always\n\
              below {} (trivial).\n",
             short(found.ridge),
             short(found.noise),
+            short(found.residual_freedom),
             1.0 - all.delta,
             short(found.corollary),
             short(found.trivial)
@@ -115,9 +122,9 @@ fn contraction_rows(contraction: &Contraction, found: &Diagnosis, rows: &mut Vec
         rows.push(row("alpha, maximum over all states", short(contraction.alpha)));
         rows.push(row(&format!("Theorem 3: steps to {epsilon}"), steps(contraction.theorem_3)));
     } else {
-        let name = format!("alpha, lower bound from {} pairs of states", contraction.triples);
+        let name = format!("alpha, lower bound from {} triples (S, r, t)", contraction.triples);
         rows.push(row(&name, short(contraction.alpha)));
-        rows.push(row("mean over these pairs", short_or_dash(contraction.alpha_mean)));
+        rows.push(row("mean over these triples", short_or_dash(contraction.alpha_mean)));
         let name = format!("Theorem 3: steps to {epsilon}, at that lower bound (certifies nothing)");
         rows.push(row(&name, steps(contraction.theorem_3)));
     }
