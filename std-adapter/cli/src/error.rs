@@ -7,8 +7,8 @@ use std::path::PathBuf;
 /// Any error that the program reports on stderr.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// An error of the library, with the options that help.
-    #[error("{}{}", .0, advice(.0).unwrap_or_default())]
+    /// An error of the library.
+    #[error(transparent)]
     Library(#[from] LibraryError),
     /// Several targets, or classes, where one number is learned.
     #[error(
@@ -154,57 +154,104 @@ impl From<LabError> for Error {
     }
 }
 
-/// Return the end of a message of the library: the options that do what it advises.
-fn advice(error: &LibraryError) -> Option<String> {
+impl Error {
+    /// Return the message, with the options of this command that do what it advises.
+    pub(crate) fn told(&self, command: &clap::Command) -> String {
+        let advice = match self {
+            Self::Library(error) => advice(error, command),
+            _ => None,
+        };
+        format!("{self}{}", advice.unwrap_or_default())
+    }
+}
+
+/// What the end of a message names.
+enum Advice {
+    /// Options in parentheses: each with its value, and a word of another command before it.
+    Options(&'static [&'static str]),
+    /// A command, or an option that all commands have which can fail so.
+    Words(&'static str),
+}
+
+/// Return the end of a message of the library: the options of this command that do what it advises.
+fn advice(error: &LibraryError, command: &clap::Command) -> Option<String> {
     let subject = error.subject().unwrap_or_default();
-    let options = match error.name().as_str() {
-        "NotANumber" if subject.contains(',') => "(--decimal , or --words, --ignore)",
-        "NotANumber" if subject.contains(':') => "(--libsvm, --words, --ignore)",
-        "NotANumber" => "(--words, --ignore; of a target --classes)",
-        "Point" => "(--decimal)",
-        "NumbersAsWords" => "(--missing, --ignore, --words, --classes)",
-        "TwoRoles" => "(--target, --ids, --group, --weight)",
-        "Commas" => "(--decimal , or --words, --classes, --ignore; without --strict also --decimal .)",
-        "DateOrder" => "(--dates dmy or --dates mdy; --words, --ignore)",
-        "NotFiniteValue" | "NotFiniteEntry" if !subject.eq_ignore_ascii_case("nan") => "(--ignore)",
-        "Missing" | "NotFiniteValue" | "NotFiniteEntry" => {
-            "(fit --missing drop, mean or indicator; --ignore)"
-        }
-        "RaggedRow" | "Title" => "(--separator)",
-        "Sheet" | "NoSheets" => "(--sheet)",
-        "Header" => "(--header yes or --header no)",
-        "TooManyLevels" => "(--ignore, --limit levels=N)",
-        "TooManyClasses" => "(--target, without --classes, --limit classes=N)",
+    let name = error.name();
+    let has = |long: &str| command.get_arguments().any(|argument| argument.get_long() == Some(long));
+    match name.as_str() {
         "Limit" => return Some(format!(" (--limit {subject}=N)")),
-        "EmptyColumn" | "AttributeType" => "(--ignore)",
-        "NegativeWeight" | "NoRowWithWeight" => "(--weight)",
-        "SeveralColumns" => "(--group, --weight)",
-        "Dropped" => "(--missing mean, --ignore, --missing-values, --allow-loss)",
-        "AllDropped" => "(--missing mean, --ignore, --missing-values)",
-        "Sparse" => "(--columns, --ignore, --rows after convert, --limit sparse=N)",
-        "SuperfluousColumns" => "(--ignore)",
-        "Nameless" => "(--by-position)",
-        "UnseenValue" => "(--unknown zero)",
-        "UnknownTarget" | "NoFeatures" => "(--target)",
-        "NoTarget" => "with --target",
-        "OneClass" | "SeveralTargets" => "(--target)",
-        "LeftOutAlone" => "(--ridge cv)",
-        "OneGroup" => "(--group)",
-        "Unweighted" => "(--weight)",
-        "NoClasses" => "(fit --classes)",
-        "SpectrumRows" | "WholeMatrix" => "with --rows",
-        "InMemory" => "(--rows N, or --method rpcholesky --pivot-rows N)",
-        "Memory" => "(--landmarks, --rows, --precision)",
-        "NoRows" => "(omit --refine)",
-        "Tolerance" => "(--tolerance, --max-landmarks, --sigma, --method)",
         "OutOfRange" => return Some(format!(" (--{subject})")),
-        "ModelForeign" => "with `dpp-nystrom fit --model` (what export writes is read by predict alone)",
-        "StoreForeign" => "with `dpp-nystrom convert`",
-        "ExportConfidence" if subject.starts_with("variances, ") => "(fit --variance)",
-        "ExportKernel" => "(fit --kernel gaussian, or omit --quantise)",
-        "ExportSpread" => "(omit --quantise)",
-        "ExportCoarse" => "(fit --sigma, or omit --quantise)",
-        _ => return None,
+        _ => {}
+    }
+    let options = match advised(&name, subject)? {
+        Advice::Words(words) => return Some(format!(" {words}")),
+        Advice::Options(options) => options,
     };
-    Some(format!(" {options}"))
+    // A column that a model learned is not left out of the rows that it predicts.
+    let learns = has("words");
+    let offered = options.iter().filter_map(|&option| {
+        let (before, long) = option.split_once("--")?;
+        let long = long.split_whitespace().next()?;
+        match before {
+            "" | "omit " => {
+                (has(long) && (learns || long != "ignore" || name == "SuperfluousColumns")).then_some(option)
+            }
+            // Of another command, if this one has no such option.
+            _ => Some(if has(long) { &option[before.len()..] } else { option }),
+        }
+    });
+    let offered: Vec<&str> = offered.collect();
+    (!offered.is_empty()).then(|| format!(" ({})", offered.join(", ")))
+}
+
+/// Return what helps with an error of this name.
+fn advised(name: &str, subject: &str) -> Option<Advice> {
+    Some(Advice::Options(match name {
+        "NotANumber" if subject.contains(',') => &["--words", "--ignore", "--decimal ,"],
+        "NotANumber" if subject.contains(':') => &["--libsvm", "--words", "--ignore"],
+        "NotANumber" => &["--words", "--ignore", "--classes of a target"],
+        "Point" => &["--decimal"],
+        "NumbersAsWords" => &["--missing", "--ignore", "--words", "--classes"],
+        "TwoRoles" => &["--target", "--ids", "--group", "--weight"],
+        "Commas" => &["--words", "--classes", "--ignore", "--decimal ,", "--decimal . without --strict"],
+        "DateOrder" => &["--dates dmy", "--dates mdy", "--words", "--ignore"],
+        "NotFiniteValue" | "NotFiniteEntry" if !subject.eq_ignore_ascii_case("nan") => &["--ignore"],
+        "Missing" | "NotFiniteValue" | "NotFiniteEntry" => {
+            &["fit --missing drop, mean or indicator", "--ignore"]
+        }
+        "RaggedRow" | "Title" => &["--separator"],
+        "Sheet" | "NoSheets" => &["--sheet"],
+        "Header" => &["--header yes", "--header no"],
+        "TooManyLevels" => &["--ignore", "--limit levels=N"],
+        "TooManyClasses" => &["--target", "--limit classes=N", "omit --classes"],
+        "EmptyColumn" | "AttributeType" | "SuperfluousColumns" => &["--ignore"],
+        "NegativeWeight" | "NoRowWithWeight" | "Unweighted" => &["--weight"],
+        "SeveralColumns" => &["--group", "--weight"],
+        "Dropped" => &["--missing mean", "--ignore", "--missing-values", "--allow-loss"],
+        "AllDropped" => &["--missing mean", "--ignore", "--missing-values"],
+        "Sparse" => &["--columns", "--ignore", "convert, then --rows", "--limit sparse=N"],
+        "Nameless" => &["--by-position"],
+        "UnseenValue" => &["--unknown zero"],
+        "UnknownTarget" | "NoFeatures" | "OneClass" | "SeveralTargets" => &["--target"],
+        "NoTarget" => return Some(Advice::Words("with --target")),
+        "LeftOutAlone" => &["--ridge cv"],
+        "OneGroup" => &["--group"],
+        "NoClasses" => &["fit --classes"],
+        "SpectrumRows" | "WholeMatrix" => return Some(Advice::Words("with --rows")),
+        "InMemory" => &["--rows N", "--method rpcholesky --pivot-rows N"],
+        "Memory" => &["--landmarks", "--rows", "--precision"],
+        "NoRows" => &["omit --refine"],
+        "Tolerance" => &["--tolerance", "--max-landmarks", "--sigma", "--method"],
+        "ModelForeign" => {
+            return Some(Advice::Words(
+                "with `dpp-nystrom fit --model` (what export writes is read by predict alone)",
+            ));
+        }
+        "StoreForeign" => return Some(Advice::Words("with `dpp-nystrom convert`")),
+        "ExportConfidence" if subject.starts_with("variances, ") => &["fit --variance"],
+        "ExportKernel" => &["fit --kernel gaussian", "omit --quantise"],
+        "ExportSpread" => &["omit --quantise"],
+        "ExportCoarse" => &["fit --sigma", "omit --quantise"],
+        _ => return None,
+    }))
 }

@@ -186,6 +186,7 @@ pub(crate) fn run(arguments: &Export) -> Result<(), Error> {
     }
     let has = |added| arguments.with.contains(&added);
     let with = With { novelty: has(Added::Novelty), variance: has(Added::Variance) };
+    form.check(with)?;
     let outputs = model.each_output();
     let bundle = Bundle::of(&outputs, arguments.quantise.unwrap_or(model.quantise), with)?;
     let exported = &bundle.first;

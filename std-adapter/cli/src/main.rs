@@ -231,7 +231,8 @@ fn main() -> ExitCode {
 
 /// Runs the command. 0: done; 1: an error, told on stderr; 2 (from the argument parser): wrong usage.
 fn run(arguments: Arguments) -> ExitCode {
-    bar::start(arguments.command.name());
+    let name = arguments.command.name();
+    bar::start(name);
     if let Err(error) = threads::start(arguments.threads.map(NonZeroUsize::get)) {
         output::note(&format!("error: threads cannot be started: {error}; leave the program more memory"));
         return ExitCode::FAILURE;
@@ -263,7 +264,11 @@ fn run(arguments: Arguments) -> ExitCode {
         // Whoever read our output has seen enough.
         Err(Error::Library(error)) if error.io() == Some(io::ErrorKind::BrokenPipe) => ExitCode::SUCCESS,
         Err(error) => {
-            output::note(&format!("error: {error}"));
+            let program = program();
+            output::note(&format!(
+                "error: {}",
+                error.told(program.find_subcommand(name).unwrap_or(&program))
+            ));
             ExitCode::FAILURE
         }
     }

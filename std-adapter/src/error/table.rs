@@ -442,7 +442,7 @@ pub(crate) enum TableProblem {
         found: usize,
     },
     /// Some of the model's features are missing from the file.
-    #[error("the model's features {} are not in the file; add or rename these columns", List(.0))]
+    #[error("the model's features {} are not among the columns; add or rename these", List(.0))]
     MissingFeatures(Vec<Misnamed>),
     /// A feature of the model that is to identify rows.
     #[error("the column {0:?} is a feature of the model; rows are identified by columns that are none")]

@@ -531,6 +531,9 @@ fn what_cannot_be_exported_leaves_no_file() {
     folder.run("export m --to cobol --out x").misused(&["cobol", "rust", "bytes"]);
     folder.run("export m --to rust --quantise i4 --out x").misused(&["i4", "i16", "i8"]);
     folder.run("export m --to rust").misused(&["--out"]);
+    folder
+        .run("export m --to c --with variance --out x")
+        .refused(&["variances to C; export to rust or bytes"]);
     folder.run("export m --to rust --with variance --out x").refused(&[
         "variances, which this model does not hold; fit it again with variances",
         "(fit --variance)",

@@ -92,13 +92,31 @@ fn a_header_is_believed() {
         );
     }
     predict(&folder, "case.csv", format!("C,A,B\n{}", values([2, 0, 1]))).refused(&[
-        "case.csv: the model's features \"a\" (nearest: \"A\"), \"b\" (nearest: \"B\"), \"c\" (nearest: \"C\") are not in",
+        "case.csv: the model's features \"a\" (nearest: \"A\"), \"b\" (nearest: \"B\"), \"c\" (nearest: \"C\") are not among",
     ]);
     predict(&folder, "target.csv", sample.csv().replace(",y\n", ",Y\n"))
         .refused(&["the columns \"Y\" (nearest: \"y\") are not the model's"]);
     let renamed = sample.features_csv().replace("a,b,c", "p,q,r");
-    predict(&folder, "renamed.csv", &renamed).refused(&["features \"a\", \"b\", \"c\" are not in the file"]);
+    predict(&folder, "renamed.csv", &renamed)
+        .refused(&["features \"a\", \"b\", \"c\" are not among the columns"]);
     assert_eq!(folder.run("predict m renamed.csv --by-position").good().out, expected);
+}
+
+#[test]
+fn advice_is_of_the_command() {
+    let (folder, sample) = folder();
+    folder.write("a.csv", sample.csv());
+    folder.run("fit --metric one a.csv --landmarks 12 --strict --model m").good();
+    folder.write("word.csv", "a,b,c,y\n1,2,x,4\n1,2,3,4\n");
+    let told = folder.run("predict m word.csv").err;
+    assert!(told.contains("\"x\" is not a number") && !told.contains("(--"), "{told}");
+    let strict = "--model n --strict";
+    let words = "(--words, --ignore, --classes of a target)";
+    folder.write("late.csv", "a,b,c,y\n1,2,3,4\n1,2,x,4\n");
+    folder.run(&format!("fit late.csv {strict}")).refused(&["\"x\" is not a number", words]);
+    folder.write("gap.csv", "a,b,c,y\n1,2,,4\n1,2,3,4\n");
+    folder.run(&format!("fit gap.csv {strict}")).refused(&["(--missing drop, mean or indicator, --ignore)"]);
+    folder.run("predict m gap.csv").refused(&["(fit --missing drop, mean or indicator)"]);
 }
 
 #[test]
@@ -180,10 +198,10 @@ fn rows_of_another_shape_are_refused() {
         .run("predict m narrow.npy --by-position")
         .refused(&["needs 3 feature columns, and the file has 2"]);
     predict(&folder, "other.csv", sample.features_csv().replace("a,b,c", "a,q,r")).refused(&[
-        "other.csv: the model's features \"b\", \"c\" are not in the file; add or rename these columns",
+        "other.csv: the model's features \"b\", \"c\" are not among the columns; add or rename these",
     ]);
     predict(&folder, "narrow.csv", narrow.features_csv())
-        .refused(&["the model's features \"c\" are not in the file"]);
+        .refused(&["the model's features \"c\" are not among the columns"]);
     // A gap is filled, and told, unless the model is strict.
     let filled = predict(&folder, "nan.csv", "a,b,c\n1,2,3\n1,nan,3\n").good();
     assert!(filled.err.contains("1 gap was filled with means"), "{}", filled.err);

@@ -267,9 +267,11 @@ fn a_header_is_believed() {
     let text = |bytes: &[u8], wanted: &[&str], target| {
         features("a.csv", bytes, wanted, target).expect_err("another header").to_string()
     };
-    let missing = "a.csv: the model's features \"b\" are not in the file; add or rename these columns";
+    let missing = "a.csv: the model's features \"b\" are not among the columns; add or rename these";
     assert_eq!(text(csv, &["a", "b"], Some("y")), missing);
-    assert!(text(b"a,B\n1,2\n", &["a", "b"], None).contains("\"b\" (nearest: \"B\") are not in the file"));
+    assert!(
+        text(b"a,B\n1,2\n", &["a", "b"], None).contains("\"b\" (nearest: \"B\") are not among the columns")
+    );
     let wanted = ["temperature", "a"];
     assert!(text(b"temprature,a\n1,2\n", &wanted, None).contains("(nearest: \"temprature\")"));
     let others = text(csv, &["a", "c"], Some("z"));

@@ -1,7 +1,7 @@
 //! The forms of an exported model.
 
 use crate::error::{Error, export::ExportProblem};
-use crate::model::export::{bundle::Bundle, c, c_quantised, exported::Parts, name::Name, rust};
+use crate::model::export::{With, bundle::Bundle, c, c_quantised, exported::Parts, name::Name, rust};
 use std::str::FromStr;
 
 /// The form of an exported model.
@@ -66,6 +66,25 @@ impl Form {
     pub fn summary(self) -> &'static str {
         self.about().summary
     }
+
+    /// Check that the form can hold what is asked for, whatever the model.
+    ///
+    /// # Errors
+    /// `ErrorKind::Export` for variances in C.
+    ///
+    /// ```
+    /// use dpp_nystrom::model::export::{Form, With};
+    ///
+    /// let with = With { novelty: false, variance: true };
+    /// assert!(Form::Bytes.check(with).is_ok() && Form::C.check(with).is_err());
+    /// ```
+    pub fn check(self, with: With) -> Result<(), Error> {
+        let (what, instead) = ("variances to C", "export to rust or bytes");
+        match self {
+            Self::C if with.variance => Err(ExportProblem::Confidence { what, instead }.into()),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl FromStr for Form {
@@ -90,10 +109,7 @@ impl Bundle<'_> {
 }
 
 fn c_header(bundle: &Bundle<'_>, name: &Name) -> Result<Vec<u8>, Error> {
-    if bundle.uncertainty.is_some() {
-        let (what, instead) = ("variances to C", "export to rust or bytes");
-        return Err(ExportProblem::Confidence { what, instead }.into());
-    }
+    Form::C.check(With { variance: bundle.uncertainty.is_some(), ..With::default() })?;
     let text = match &bundle.first.0 {
         Parts::Single(single) => c::text(single, bundle, name),
         Parts::Bits16(quantised) => c_quantised::text(quantised, bundle, name),
