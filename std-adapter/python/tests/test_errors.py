@@ -45,6 +45,13 @@ def test_rows(rows, message):
             fit()
 
 
+@pytest.mark.parametrize("words", [["yes", "no"] * 25, np.array(["1", "b"] * 25), np.array([1.5, "b"] * 25, dtype=object)])
+def test_words_as_numbers(words):
+    for strict in (False, True):
+        with pytest.raises(ValueError, match="y holds words, such as '(yes|b)', and LandmarkRidge predicts numbers; use LandmarkClassifier"):
+            LandmarkRidge(strict=strict).fit(X, words)
+
+
 def test_values_that_overflow():
     huge = X / abs(X).max() * 1.7e308
     for fit in fits(huge):

@@ -140,12 +140,17 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         KeyboardInterrupt
             After Ctrl-C: at the next block of work.
         """
-        reading = _tables.learn(self, X, y, sample_weight)
-        if reading is None:
-            rows, target, names = self._checked(X, y, reset=True, several=True)
-            self._fit(rows, target, sample_weight, names)
-        else:
-            self._fit_table(reading, len(np.asarray(y)))
+        try:
+            reading = _tables.learn(self, X, y, sample_weight)
+            if reading is None:
+                rows, target, names = self._checked(X, y, reset=True, several=True)
+                self._fit(rows, target, sample_weight, names)
+            else:
+                self._fit_table(reading, len(np.asarray(y)))
+        except ValueError as error:
+            if (word := _tables.word_of(y)) is None:
+                raise
+            raise ValueError(f"y holds words, such as {word!r}, and LandmarkRidge predicts numbers; use LandmarkClassifier for classes") from error
         self.__dict__.pop("_sums", None)
         return self
 

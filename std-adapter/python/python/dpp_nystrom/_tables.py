@@ -87,6 +87,17 @@ def learn(
     return reading
 
 
+def word_of(y: Any) -> str | None:
+    """Return the first target that is a word and not a number in words; None if there is none."""
+    for value in np.asarray(y, dtype=object).ravel():
+        if isinstance(value, str):
+            try:
+                float(value)
+            except ValueError:
+                return str(value)
+    return None
+
+
 def apply(estimator: Any, X: Any, recipe: _native.Recipe) -> NDArray[Any]:
     """Return the features of the rows of a table, by the recipe that was learned."""
     X = numbers(X)
