@@ -89,6 +89,8 @@ struct Report<'a> {
     measured_rows: Option<usize>,
     /// Whether the chain came to rest; null without one, and where the number of steps was given.
     converged: Option<bool>,
+    split_r_hat: Option<f64>,
+    effective_sample_size: Option<f64>,
     #[serde(flatten)]
     plan: Option<PlanReport>,
     #[serde(flatten)]
@@ -222,7 +224,9 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         trace_error: trace.of_all.error,
         trace_fraction: trace.of_all.fraction,
         measured_rows: (trace.rows < rows.len()).then_some(trace.rows),
-        converged: selection.converged,
+        converged: selection.convergence.map(|chains| chains.converged),
+        split_r_hat: selection.convergence.map(|chains| chains.r_hat),
+        effective_sample_size: selection.convergence.and_then(|chains| chains.effective_samples),
         plan: selection.plan.clone().map(PlanReport::from),
         curve,
         objective: selection.refinement.map(|refinement| refinement.objective),
@@ -306,7 +310,9 @@ fn of_matrix(arguments: &Select, mut options: SelectorOptions) -> Result<(), Err
         trace_error: trace_fraction * trace,
         trace_fraction,
         measured_rows: None,
-        converged: selection.converged,
+        converged: selection.convergence.map(|chains| chains.converged),
+        split_r_hat: selection.convergence.map(|chains| chains.r_hat),
+        effective_sample_size: selection.convergence.and_then(|chains| chains.effective_samples),
         plan: selection.plan.clone().map(PlanReport::from),
         curve: None,
         objective: selection.refinement.map(|refinement| refinement.objective),
@@ -332,6 +338,10 @@ fn text(report: &Report<'_>, list: bool) -> String {
     ];
     if let Some(measured) = report.measured_rows {
         rows.push(row("trace error on", format!("{measured} rows")));
+    }
+    if let Some(r_hat) = report.split_r_hat {
+        rows.push(row("split R-hat of two chains", short(r_hat)));
+        rows.push(row("effective sample size", short_or_dash(report.effective_sample_size)));
     }
     rows.retain(|row| !row[1].is_empty());
     if let Some(refinement) = &report.refinement {

@@ -236,16 +236,16 @@ pub(crate) fn tell(selected: &Selected<'_>) {
         note(&format!("landmarks are selected among {} rows drawn at random", sample.len()));
     }
     let selection = &selected.selection;
-    if selection.converged == Some(false) {
+    if let Some(chains) = selection.convergence.filter(|chains| !chains.converged) {
         note(&format!(
-            "warning: after {} steps the chain has not converged (split R-hat > 1.05): its landmarks may not follow the \
+            "warning: after {} steps the chain has not converged (split R-hat {:.3}, above 1.05): its landmarks may not follow the \
              c-DPP yet; ask for fewer landmarks or a smaller bandwidth, or for more steps with --steps and a number",
-            selection.steps
+            selection.steps, chains.r_hat
         ));
     }
     if let Some(plan) = &selection.plan {
         let words = PlanReport::from(plan.clone()).words();
-        note(&format!("auto: {words}: {}", plan.reason));
+        note(&format!("landmarks: --method auto took {words}: {}", plan.reason));
     }
 }
 

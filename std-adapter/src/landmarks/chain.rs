@@ -199,7 +199,7 @@ pub(crate) fn select_with<T: Lane, G: InLanes<T>>(
     let make_lanes = || Lanes::new(c, ground.width());
     let lanes = make_lanes()?;
     let mut progress = Progress::default();
-    let mut converged = None;
+    let mut convergence = None;
     match *procedure {
         Procedure::Given(ref rows) => push_some(&mut landmarks, rows)?,
         Procedure::Start(start) => first(&mut landmarks, c, start, &mut random, &lanes, observer)?,
@@ -233,7 +233,7 @@ pub(crate) fn select_with<T: Lane, G: InLanes<T>>(
                     first_of_chain(&mut other, c, other_start, &mut other_random, &lanes, observer)?;
                     let mut asked = Recorded::new(landmarks, lanes, random);
                     let mut other = Recorded::new(other, make_lanes()?, other_random);
-                    converged = Some(run_until_converged(&mut asked, &mut other, observer)?);
+                    convergence = Some(run_until_converged(&mut asked, &mut other, observer)?);
                     progress = asked.chain.progress();
                     landmarks = asked.chain.into_landmarks();
                 }
@@ -246,7 +246,7 @@ pub(crate) fn select_with<T: Lane, G: InLanes<T>>(
     // The members of a chain are in no order.
     let order = selected.order.filter(|_| !matches!(procedure, Procedure::Kdpp { .. }));
     let members = landmarks.members().to_vec();
-    Ok((members, Selection { order, steps, accepted, converged, seconds, ..selected }))
+    Ok((members, Selection { order, steps, accepted, convergence, seconds, ..selected }))
 }
 
 /// Run this many steps in strides and report progress to the observer.

@@ -169,12 +169,10 @@ pub(crate) struct Plan {
 fn plan(problem: Problem, pilot: Option<Pilot>) -> Plan {
     let Problem { rows, c, d, kmeans, time, operations } = problem;
     let seen = match pilot {
-        None => format!("{time:?} leaves no time to look at the spectrum"),
+        None => format!("{time:?} leaves no time to measure what landmarks explain"),
         Some(Pilot { rows: of, half, all }) => format!(
-            "of {of} rows, {c} landmarks of pivoted Cholesky leave {all:.2e} of the trace and {} leave {half:.2e}: the \
-             spectrum {}",
-            c / 2,
-            if all > FLAT * half { "is flat" } else { "decays" }
+            "{c} landmarks of pivoted Cholesky leave {all:.2e} of the kernel's trace, and {} leave {half:.2e} (on {of} rows)",
+            c / 2
         ),
     };
     let fitting = pivoted_rows(c, d).min(rows);
@@ -191,14 +189,15 @@ fn plan(problem: Problem, pilot: Option<Pilot>) -> Plan {
     let is_flat = pilot.is_some_and(|pilot| pilot.all > FLAT * pilot.half);
     if is_flat && kmeans && measured >= rows && spent <= operations {
         let reason = format!(
-            "{seen}, where the rows next to the centroids of k-means are the better start; {sweeps} sweeps of {sample} \
-             candidates fit into {time:?} beside it"
+            "{seen}, hardly less: there the rows next to the centroids of k-means are the better start; {sweeps} sweeps of \
+             exchanges, of {sample} candidates each, fit into {time:?} beside them"
         );
         let method = PlannedMethod::KmeansSnapped;
         return Plan { method, pivot_rows: None, refinement: Some(refinement), reason };
     }
-    let reason =
-        format!("{seen}; {sweeps} sweeps of {sample} candidates, measured on {over}, fit into {time:?}");
+    let reason = format!(
+        "{sweeps} sweeps of exchanges, of {sample} candidates each and measured on {over}, fit into {time:?}; {seen}"
+    );
     let pivot_rows = (pivoted < fitting).then_some(pivoted);
     Plan { method: PlannedMethod::Refined, pivot_rows, refinement: Some(refinement), reason }
 }
@@ -243,15 +242,19 @@ fn without_exchanges(problem: Problem, fitting: usize, pilot: Option<Pilot>, see
     if pivoted < (LEAST * c).min(rows) {
         let scarce = if pivoted == fitting { "32 MiB".to_owned() } else { format!("{time:?}") };
         let reason =
-            format!("{seen}; {scarce} is not enough for pivoted Cholesky on {LEAST} rows for each landmark");
+            format!("{scarce} is not enough for pivoted Cholesky on {LEAST} rows for each landmark; {seen}");
         return Plan { method: PlannedMethod::Uniform, pivot_rows: None, refinement, reason };
     }
     let why = match pilot {
-        Some(Pilot { all, .. }) if !(all > NOTHING) => "nothing is left for exchanges to gain".to_owned(),
-        _ => format!("{time:?} is enough for pivoted Cholesky on {pivoted} rows, and not for exchanges"),
+        Some(Pilot { all, .. }) if !(all > NOTHING) => {
+            "nothing is left that exchanges of landmarks could gain".to_owned()
+        }
+        _ => format!(
+            "{time:?} is enough for pivoted Cholesky on {pivoted} rows, not for exchanges of landmarks"
+        ),
     };
     let pivot_rows = (pivoted < rows).then_some(pivoted);
-    Plan { method: PlannedMethod::RpCholesky, pivot_rows, refinement, reason: format!("{seen}; {why}") }
+    Plan { method: PlannedMethod::RpCholesky, pivot_rows, refinement, reason: format!("{why}; {seen}") }
 }
 
 #[cfg(test)]
@@ -340,7 +343,7 @@ mod tests {
         assert_eq!(chosen(4_000, 0.0, None), PlannedMethod::Uniform);
         for pilot in [DECAYS, FLAT] {
             let plan = planned(4_000, 50, 8, 10.0, pilot);
-            let word = if pilot == FLAT { "is flat" } else { "decays" };
+            let word = if pilot == FLAT { "centroids" } else { "25 leave 4.00e-2" };
             assert!(plan.reason.contains(word) && plan.reason.contains("10s"), "{}", plan.reason);
         }
     }

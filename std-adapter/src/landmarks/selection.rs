@@ -18,7 +18,7 @@ use dpp_nystrom_host::heap::Heap;
 /// let selection = select(&matrix, 1, &Kdpp::default(), 7, &NoObserver)?;
 /// let row = selection.landmarks.rows().unwrap_or_default()[0];
 /// assert!((selection.log_det - [4.0_f64, 9.0, 1.0][row].ln()).abs() < 1e-12);
-/// assert!(selection.steps > 0 && selection.converged == Some(true));
+/// assert!(selection.steps > 0 && selection.convergence.is_some_and(|chains| chains.converged));
 /// # Ok::<(), dpp_nystrom::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +32,8 @@ pub struct Selection {
     pub steps: u64,
     /// Swaps accepted by a chain.
     pub accepted: u64,
-    /// Whether the chain converged; `None` without a chain, and for a given number of steps.
-    pub converged: Option<bool>,
+    /// How far the chain converged; `None` without a chain, and for a given number of steps.
+    pub convergence: Option<Convergence>,
     /// The result of refinement, if rows were exchanged.
     pub refinement: Option<RefinementOutcome>,
     /// The plan of [`Auto`](crate::selectors::Auto); `None` for other selectors.
@@ -43,6 +43,29 @@ pub struct Selection {
     pub order: Option<Vec<Choice>>,
     /// The duration of the selection in seconds.
     pub seconds: f64,
+}
+
+/// How far a chain and a second one from another start agree on the log-determinant.
+///
+/// ```
+/// use dpp_nystrom::core::Matrix;
+/// use dpp_nystrom::landmarks::select;
+/// use dpp_nystrom::{observer::NoObserver, selectors::Kdpp};
+///
+/// let matrix = Matrix::new(&[4.0, 0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 1.0])?;
+/// let chains = select(&matrix, 1, &Kdpp::default(), 7, &NoObserver)?.convergence;
+/// assert!(chains.is_some_and(|chains| chains.converged && chains.r_hat <= 1.05));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Convergence {
+    /// Whether the split R̂ is at most 1.05.
+    pub converged: bool,
+    /// The split R̂ of the later halves of both chains.
+    pub r_hat: f64,
+    /// The effective sample size of these halves; `None` where the log-determinant did not change.
+    pub effective_samples: Option<f64>,
 }
 
 /// One landmark in the order of selection.
@@ -99,7 +122,7 @@ impl Selection {
             log_det,
             steps: 0,
             accepted: 0,
-            converged: None,
+            convergence: None,
             refinement: None,
             plan: None,
             order: None,

@@ -13,7 +13,8 @@
 //! find rows too rare for the sample.
 
 use crate::error::Error;
-use crate::landmarks::convergence::{quarters, split_r_hat};
+use crate::landmarks::convergence::{autocorrelation_time, quarters, split_r_hat};
+use crate::landmarks::selection::Convergence;
 use crate::observer::{Observer, go_on};
 use dpp_nystrom_core::{Acceptance, Evaluate, GroundSet, Landmarks, Random, Scalar, SlotChain};
 
@@ -48,30 +49,35 @@ impl<'a, T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>> Recorded<'a, T,
     }
 }
 
-/// Run both chains until they converge. Return `false` if the maximum number of tries comes first.
+/// Run both chains until they converge, or to the maximum number of tries.
 pub(crate) fn run_until_converged<T: Scalar, G: GroundSet<T> + ?Sized, E: Evaluate<T, G>>(
     asked: &mut Recorded<'_, T, G, E>,
     other: &mut Recorded<'_, T, G, E>,
     observer: &dyn Observer,
-) -> Result<bool, Error> {
+) -> Result<Convergence, Error> {
     let landmarks = asked.chain.landmarks();
     // The maximum number of tries: ten per row, and at least a million.
     let most = (landmarks.ground().len() as u64).saturating_mul(10).max(1_000_000);
     let mut tries = FIRST * landmarks.len() as u64;
     observer.begin("chains", most);
-    let converged = loop {
+    let convergence = loop {
         asked.run_to(tries, observer)?;
         other.run_to(tries, observer)?;
         observer.advance(tries / 2);
         let parts = [quarters(&asked.record), quarters(&other.record)];
-        if split_r_hat(parts.as_flattened()) <= CONVERGED {
-            break true;
-        }
-        if tries >= most {
-            break false;
+        let r_hat = split_r_hat(parts.as_flattened());
+        let converged = r_hat <= CONVERGED;
+        if converged || tries >= most {
+            let entries: usize = parts.as_flattened().iter().map(|part| part.len()).sum();
+            let time = autocorrelation_time(parts.as_flattened());
+            break Convergence {
+                converged,
+                r_hat,
+                effective_samples: time.map(|time| entries as f64 / time),
+            };
         }
         tries = (2 * tries).min(most);
     };
     observer.end();
-    Ok(converged)
+    Ok(convergence)
 }

@@ -28,7 +28,11 @@ fn the_choice_is_reported_and_reproducible_by_options() {
         let [method, words, reason] =
             ["method_chosen", "options_chosen", "reason"].map(|key| report[key].as_str().unwrap().to_owned());
         assert_eq!(report["method"], "auto");
-        assert!(run.err.contains(format!("auto: --method {method} {words}").trim_end()), "{}", run.err);
+        assert!(
+            run.err.contains(format!("--method auto took --method {method} {words}").trim_end()),
+            "{}",
+            run.err
+        );
         assert!(run.err.contains(&reason), "{}", run.err);
         let asked = folder.run(&format!("select {options} --method {method} {words} --json")).good().json();
         assert_eq!(asked["landmarks"], report["landmarks"], "{method} {words}");
@@ -67,7 +71,7 @@ fn a_model_is_fitted_to_what_auto_selects() {
     let run = folder.run("fit --metric one a.csv --landmarks 20 --model m --json").good();
     let report = run.json();
     assert_eq!(report["method"], "auto");
-    assert!(run.err.contains("auto: --method "), "{}", run.err);
+    assert!(run.err.contains("--method auto took --method "), "{}", run.err);
     let selected = folder.run("select a.csv --method auto --landmarks 20 --json").good().json();
     for key in ["landmarks", "method_chosen", "options_chosen", "reason"] {
         assert_eq!(report[key], selected[key], "{key}");
@@ -133,7 +137,13 @@ fn the_objective_and_convergence_are_reported() {
         (&some["refinement"]["measured_rows"], &some["refinement"]["all_rows"]),
         (&400.into(), &false.into())
     );
-    assert_eq!(select("")["converged"], true);
-    assert!(select("--steps 10")["converged"].is_null() && select("--method uniform")["converged"].is_null());
+    let converged = select("");
+    assert_eq!(converged["converged"], true);
+    assert!(
+        number(&converged, "split_r_hat") <= 1.05 && number(&converged, "effective_sample_size") > 1.0,
+        "{converged}"
+    );
+    assert!(select("--steps 10")["converged"].is_null() && select("--steps 10")["split_r_hat"].is_null());
+    assert!(select("--method uniform")["converged"].is_null());
     assert!(select("")["objective"].is_null());
 }

@@ -46,6 +46,8 @@ fn the_report_is_complete() {
         "trace_error",
         "trace_fraction",
         "converged",
+        "split_r_hat",
+        "effective_sample_size",
         "seconds",
         "seed",
     ];

@@ -54,7 +54,7 @@ pub(crate) fn note_selection(selection: &Landmarks) {
     if let Some(plan) = &selection.plan {
         note(&format!("{}: {}", plan.method, plan.reason));
     }
-    if selection.converged == Some(false) {
+    if selection.convergence.is_some_and(|chains| !chains.converged) {
         note("warning: the chain has not converged (split R-hat > 1.05)");
     }
 }
