@@ -125,7 +125,7 @@ impl Report<'_> {
         let unit = if self.summary.classes.is_some() {
             "\nTraining and 10-fold errors are of the outputs of the classes, in standard deviations of their indicators.\n"
         } else {
-            "\nErrors are in standard deviations of the target.\n"
+            "\nErrors are in standard deviations of the target. Those used to choose are on other rows in each line.\n"
         };
         let classes = self.summary.classes.as_ref().map_or_else(String::new, ClassReport::text);
         listed(&["model", &model], &self.summary.lines()) + unit + &classes + &dropped + &curve + &flash

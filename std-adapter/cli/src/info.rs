@@ -83,6 +83,9 @@ struct Report<'a> {
     /// What is done with gaps, unless they are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<Missing>,
+    /// Whether features tell the gaps of some columns.
+    #[serde(skip)]
+    tells_gaps: bool,
     /// What stands for a gap, if not what usually does.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing_values: Option<Vec<String>>,
@@ -159,6 +162,7 @@ fn report(model: &Model) -> Report<'_> {
         trained_rows: model.trained_rows,
         weight: model.weight(),
         missing: Some(model.recipe().missing).filter(|missing| *missing != Missing::Error),
+        tells_gaps: model.recipe().columns.iter().any(|column| column.indicator),
         missing_values: model.recipe().missing_values,
         taken: TakenReport::of(&model.recipe()),
         taken_groups: groups(&model.recipe(), &UNDO),
@@ -214,7 +218,8 @@ fn text(report: &Report<'_>) -> String {
     }
     let gaps = report.missing.map(|missing| match missing {
         Missing::Drop => "rows with one are left out",
-        Missing::Indicator => "filled with means of training, and a feature tells them",
+        Missing::Indicator if report.tells_gaps => "filled with means of training, and a feature tells them",
+        Missing::Indicator => "filled with means of training; none were there, so that no feature tells them",
         _ => "filled with means of training",
     });
     rows.extend(gaps.map(|gaps| row("missing values", gaps)));

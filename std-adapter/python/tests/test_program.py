@@ -174,6 +174,34 @@ def test_a_model_is_exported_in_the_numbers_it_was_chosen_for(program, tmp_path)
     assert written[None] == written[chosen]
 
 
+@pytest.mark.parametrize("classes", [False, True])
+def test_groups_are_held_out_together(program, table, tmp_path, classes):
+    X, y = table
+    # Rows of a group share their noise, so that single rows held out look better than they are.
+    groups = np.arange(len(X)) // 20
+    y = y + np.random.default_rng(2).normal(size=len(X))[groups] + X[:, 1] * 0
+    X = X + 0.01 * np.random.default_rng(3).normal(size=X.shape)
+    X[:, 2] = np.random.default_rng(4).normal(size=len(X))[groups]
+    y = (y > y.mean()).astype(float) if classes else y
+    data = write_csv(tmp_path / "grouped.csv", {**{f"f{at}": column for at, column in enumerate(X.T)}, "g": groups, "y": y})
+    model, options = tmp_path / "grouped.dpp", ["--classes"] if classes else []
+    report = json.loads(program("fit", data, "--group", "g", *options, "--model", model, "--json"))
+    kind = LandmarkClassifier if classes else LandmarkRidge
+    fitted = kind(random_state=0).fit(X, y, groups=groups)
+    assert not fitted.taken_ and fitted.n_features_in_ == X.shape[1]
+    expected = [report["test"]["log_loss" if classes else "nrmse"], report["landmarks"]]
+    assert [fitted.test_log_loss_ if classes else fitted.test_error_, fitted.component_indices_.tolist()] == expected
+    fitted.save(tmp_path / "own.dpp")
+    both = [program("predict", path, data, "--ignore", "g") for path in (model, tmp_path / "own.dpp")]
+    assert both[0].splitlines()[1:] == both[1].splitlines()[1:]
+    words = [f"group {group}" for group in groups]
+    assert kind(random_state=0).fit(X, y, groups=words).test_error_ == fitted.test_error_
+    single = kind(random_state=0).fit(X, y)
+    assert single.test_error_ < fitted.test_error_
+    with pytest.raises(ValueError, match="inconsistent"):
+        kind().fit(X, y, groups=groups[1:])
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_several_targets(program, table, tmp_path, weighted):
     X, y = table

@@ -240,9 +240,10 @@ fn without_exchanges(problem: Problem, fitting: usize, pilot: Option<Pilot>, see
     let refinement = None;
     let pivoted = ((operations / problem.pass(1)).floor().max(0.0) as usize).min(fitting);
     if pivoted < (LEAST * c).min(rows) {
-        let scarce = if pivoted == fitting { "32 MiB".to_owned() } else { format!("{time:?}") };
-        let reason =
-            format!("{scarce} is not enough for pivoted Cholesky on {LEAST} rows for each landmark; {seen}");
+        let scarce = if pivoted == fitting { "a memory of 32 MiB".to_owned() } else { format!("{time:?}") };
+        let reason = format!(
+            "rows are drawn at random: {scarce} is not enough for pivoted Cholesky on {LEAST} rows for each of {c} landmarks; {seen}"
+        );
         return Plan { method: PlannedMethod::Uniform, pivot_rows: None, refinement, reason };
     }
     let why = match pilot {

@@ -256,8 +256,23 @@ mod tests {
     use crate::data::weights::Weights;
     use crate::kernel::kind::KernelKind;
     use crate::metric::{objective::Problem, transform::Transform};
-    use crate::observer::NoObserver;
+    use crate::observer::{NoObserver, Observer};
     use faer::Mat;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Counts evaluations: each asks whether to go on.
+    #[derive(Debug, Default)]
+    struct Evaluations(AtomicUsize);
+
+    impl Observer for Evaluations {
+        fn begin(&self, _: &str, _: u64) {}
+        fn advance(&self, _: u64) {}
+        fn end(&self) {}
+        fn is_cancelled(&self) -> bool {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            false
+        }
+    }
 
     fn numbers(rows: usize, columns: usize, seed: f64) -> Mat<f64> {
         let number =
@@ -294,6 +309,32 @@ mod tests {
         assert_ne!(both.by_half[0].1, both.by_half[1].1);
         let least = both.by_half.iter().map(|(error, _)| error).sum::<f64>() / 2.0;
         assert!(both.held_out >= least);
+    }
+
+    /// Rows held out far from all landmarks have the same error under every transform: its descent ends after
+    /// [`PATIENCE`](super::PATIENCE), and one of landmarks, or without such rows, goes on.
+    #[test]
+    fn a_descent_ends_where_rows_held_out_gain_nothing() {
+        let (x, landmarks) = (numbers(60, 3, 0.3), numbers(8, 3, 2.2));
+        let y = Mat::from_fn(60, 1, |i, _| (3.0 * x[(i, 0)] * x[(i, 1)]).sin());
+        let far = Mat::from_fn(20, 3, |_, _| 1e6);
+        let weights = Weights::default();
+        let learned =
+            Problem { rows: x.as_ref(), targets: y.as_ref(), weights, kernel: KernelKind::Gaussian };
+        let held = Problem { rows: far.as_ref(), targets: learned.targets.subrows(0, 20), ..learned };
+        let point = Point { transform: Transform::Scales(vec![1.0; 3]), ridge: 1e-3, landmarks };
+        let evaluations = |held: Option<&Problem<'_>>, moves| {
+            let observer = Evaluations::default();
+            let (from, _) = point.clone().evaluate(&learned, held, moves).unwrap();
+            descend(&learned, held, &from, (moves, 100), &observer).unwrap();
+            observer.0.into_inner()
+        };
+        let ended = evaluations(Some(&held), Moves::Transform);
+        assert!((12..16).contains(&ended), "{ended}");
+        for (held, moves) in [(None, Moves::Transform), (Some(&held), Moves::Both)] {
+            let all = evaluations(held, moves);
+            assert!(all > 2 * ended, "{all} {moves:?}");
+        }
     }
 
     #[test]

@@ -43,6 +43,10 @@ const QUANTISED: usize = 2;
 /// they err by more on rows unlike those that they were made for.
 pub const COARSER: f64 = 1.01;
 
+/// The factor by which the export of a model may err more than the model. On rows of training integers err by
+/// up to a few per cent more.
+const CLEARLY: f64 = 1.2;
+
 /// The models that are compared on further rows held out, and the number of parts that are held out in turn.
 const FINALISTS: usize = 4;
 const SPLITS: usize = 3;
@@ -375,7 +379,8 @@ impl Search<'_> {
         }
     }
 
-    /// Fit the first candidate that can be fitted to all rows.
+    /// Fit the first candidate that can be fitted to all rows, and is then as good on a device as on the host.
+    /// Of those that are not, the first is taken if no other had a lower error than it has on a device.
     fn fit<'s>(
         &self,
         source: &'s dyn RowSource,
@@ -383,20 +388,54 @@ impl Search<'_> {
         left_out: Result<&LeftOut, &'static str>,
     ) -> Result<InFlash<'s>, Error> {
         let Self { params, observer, .. } = *self;
+        let mut found: Option<(Outcome<'s>, Candidate)> = None;
+        // What the export of the model that was found errs, where it errs more than the model.
+        let mut coarse = f64::INFINITY;
         for &chosen in candidates.iter().filter(|tried| tried.error.is_finite()) {
+            if !(chosen.error < coarse) {
+                continue;
+            }
             match self.fit_to(source, chosen, left_out.ok(), observer) {
-                Ok(mut outcome) => {
-                    let predict = |model: &Model, table: &Table| as_device(model, chosen.quantise, table);
-                    test(&mut outcome, source, left_out, &predict, params.seed, observer)?;
-                    outcome.fitted.model.quantise = chosen.quantise;
-                    return Ok(InFlash { outcome, chosen, candidates });
-                }
+                Ok(outcome) => match self.coarse(&outcome.fitted.model, chosen.quantise)? {
+                    None => {
+                        found = Some((outcome, chosen));
+                        break;
+                    }
+                    Some(error) if found.is_none() => {
+                        coarse = error;
+                        found = Some((outcome, chosen));
+                    }
+                    Some(_) => {}
+                },
                 // In the metric of all rows fewer may be independent; the next best is taken.
                 Err(Error(Cause::Landmarks { .. } | Cause::Metric { .. })) => {}
                 Err(error) => return Err(error),
             }
         }
+        if let Some((mut outcome, chosen)) = found {
+            let predict = |model: &Model, table: &Table| as_device(model, chosen.quantise, table);
+            test(&mut outcome, source, left_out, &predict, params.seed, observer)?;
+            outcome.fitted.model.quantise = chosen.quantise;
+            return Ok(InFlash { outcome, chosen, candidates });
+        }
         Err(Error(Cause::Flash { bytes: params.bytes, least: self.line().bytes, features: self.dim }))
+    }
+
+    /// Return the error of the exported model on rows of training where it is more than [`CLEARLY`] times the
+    /// model's own: weights that nearly cancel leave nothing of the precision.
+    fn coarse(&self, model: &Model, quantise: Option<Bits>) -> Result<Option<f64>, Error> {
+        let Judge { table, held, .. } = &self.judges[0];
+        let error = |outputs: &[f64]| -> Result<f64, Error> {
+            let (test, _) = self.head.test(outputs, held, self.params.seed)?;
+            Ok(test.map_or(f64::INFINITY, |test| test.log_loss.unwrap_or(test.error).value))
+        };
+        let exported = match as_device(model, quantise, table) {
+            Ok(outputs) => error(&outputs)?,
+            Err(Error(Cause::Export(_))) => f64::INFINITY,
+            Err(problem) => return Err(problem),
+        };
+        let own = error(&model.predict_table(table)?)?;
+        Ok(Some(exported).filter(|&exported| exported > CLEARLY * own))
     }
 
     /// Fit a candidate.
@@ -466,5 +505,49 @@ impl<'a> FlashParams<'a> {
             seed: self.seed,
             ..Params::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Candidate, FlashParams, Judge, Search};
+    use crate::data::{dataset::Dataset, scaler::Scale};
+    use crate::kernel::{kind::KernelKind, metric::Metric};
+    use crate::observer::NoObserver;
+    use crate::regression::{head::Head, ridge::Ridge};
+    use crate::selectors::Greedy;
+
+    /// Under a tiny ridge weights cancel each other beyond single precision: the next candidate is taken, unless
+    /// its error was larger than that of the export.
+    #[test]
+    fn a_model_that_its_export_does_not_follow_is_not_taken() {
+        let x: Vec<f64> = (0..200).map(|i| f64::from(i) / 100.0).collect();
+        let y: Vec<f64> = x.iter().map(|x| x + 0.01 * (40.0 * x).sin()).collect();
+        let data = Dataset::from_rows(&x, 1).unwrap().with_target(&y).unwrap();
+        let source = data.source(Scale::Standard).unwrap();
+        let source = source.as_rows();
+        let (kernel, ridge) = (KernelKind::Gaussian, Ridge::Value(1e-15));
+        let params = FlashParams { bytes: 4_096, kernel, selector: &Greedy, ridge, seed: 0 };
+        let rows: Vec<usize> = (0..200).collect();
+        let judges = vec![Judge::new(source, &rows, 0, 0).unwrap()];
+        let head = Head::of(&source.columns());
+        let search = Search { params: &params, dim: 1, outputs: 1, head, judges, observer: &NoObserver };
+        let kernel = Candidate {
+            metric: Metric::One,
+            quantise: None,
+            landmarks: 12,
+            free: false,
+            line: false,
+            bytes: 1_000,
+            error: 1e-4,
+            parts: 3,
+        };
+        let fit = |candidates| search.fit(source, candidates, Err("there is no such part")).unwrap().chosen;
+        let model = search.fit_to(source, kernel, None, &NoObserver).unwrap().fitted.model;
+        let coarse = search.coarse(&model, None).unwrap().unwrap();
+        let line = Candidate { error: coarse / 2.0, ..search.line() };
+        assert!(fit(vec![kernel, line]).line);
+        assert!(!fit(vec![kernel, Candidate { error: 2.0 * coarse, ..line }]).line);
+        assert!(fit(vec![line, kernel]).line);
     }
 }

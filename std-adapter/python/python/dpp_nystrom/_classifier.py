@@ -109,7 +109,9 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         self.class_weight = class_weight
 
     @_parameters.whole
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LandmarkClassifier:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> LandmarkClassifier:
         """Select landmarks and fit the regression.
 
         Parameters
@@ -120,6 +122,8 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
             Their classes: numbers, text, truth values or categories. Rows of a table without one are left out.
         sample_weight : array-like, shape (n_samples,), default=None
             As for :meth:`LandmarkRidge.fit`. A class whose rows all have the weight 0 is left out.
+        groups : array-like, shape (n_samples,), default=None
+            As for :meth:`LandmarkRidge.fit`.
 
         Returns
         -------
@@ -132,7 +136,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         KeyboardInterrupt
             After Ctrl-C: at the next block of work.
         """
-        reading = _tables.learn(self, X, y, sample_weight, classes=True)
+        reading = _tables.learn(self, X, y, sample_weight, classes=True, groups=groups)
         if reading is not None:
             self._fit_table(reading, len(np.asarray(y)))
             self.classes_ = _tables.classes(y, reading)

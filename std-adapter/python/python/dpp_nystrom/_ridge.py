@@ -116,7 +116,9 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
     """
 
     @_parameters.whole
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LandmarkRidge:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> LandmarkRidge:
         """Select landmarks and fit the regression.
 
         Parameters
@@ -128,6 +130,9 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         sample_weight : array-like, shape (n_samples,), default=None
             The weights of the rows, at least 0: a row of weight `w` counts as `w` rows, also in the statistics that scale features and
             target, and in cross-validation; one of weight 0 is left out. The selection of landmarks does not depend on them.
+        groups : array-like, shape (n_samples,), default=None
+            What rows belong to: a patient, a machine. Rows of one group are held out together, so that metric, landmarks, ridge and
+            `test_error_` are those for groups that were not seen.
 
         Returns
         -------
@@ -141,7 +146,7 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
             After Ctrl-C: at the next block of work.
         """
         try:
-            reading = _tables.learn(self, X, y, sample_weight)
+            reading = _tables.learn(self, X, y, sample_weight, groups=groups)
             if reading is None:
                 rows, target, names = self._checked(X, y, reset=True, several=True)
                 self._fit(rows, target, sample_weight, names)

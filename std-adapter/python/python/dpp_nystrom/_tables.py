@@ -48,15 +48,19 @@ def learn(
     y: Any = None,
     sample_weight: ArrayLike | None = None,
     classes: bool = False,
+    groups: ArrayLike | None = None,
 ) -> _native.Reading | None:
-    """Read a table to learn from it, say what became of its columns, and keep that; None for an array of numbers without gaps."""
+    """Read a table to learn from it, say what became of its columns, and keep that; None for an array of numbers without gaps or groups."""
     estimator.__dict__.pop("taken_", None)
     estimator._notes = []
     columns = _columns(X, gaps=missing(estimator) != "error")
+    is_plain = columns is None
+    if is_plain and groups is not None:
+        columns = _columns(validate_data(estimator, numbers(X), reset=True, **_parameters.ACCEPTED), gaps=False, always=True)
     if columns is None:
         return None
     validate_data(estimator, X, y, skip_check_array=True)
-    check_consistent_length(X, y, sample_weight)
+    check_consistent_length(X, y, sample_weight, groups)
     if (rows := _num_samples(X)) < 2:
         raise ValueError(f"Found array with {rows} sample(s) while a minimum of 2 is required.")
     own, named = _names(X, len(columns))
@@ -67,16 +71,22 @@ def learn(
     if sample_weight is not None:
         values = _check_sample_weight(sample_weight, np.empty((rows, 1)), dtype=np.float64, ensure_non_negative=True)
         weights = [(_free("sample_weight", [*own, *(name for name, _ in targets)]), values)]
-    names = _native.column_names([*own, *(name for name, _ in targets + weights)])
+    grouping = []
+    if groups is not None:
+        others = [*own, *(name for name, _ in targets + weights)]
+        grouping = [(_free("groups", others), column_or_1d(np.asarray(groups), warn=True))]
+    names = _native.column_names([*own, *(name for name, _ in targets + weights + grouping)])
     categorical = _categorical(estimator.categorical_features, own)
     read = [_cells(values, categorical is None, place in (categorical or ())) for place, values in enumerate(columns)]
-    read += [_cells(values) for _, values in targets + weights]
+    read += [_cells(values) for _, values in targets + weights + grouping]
     how = {
         "targets": names[len(columns) : len(columns) + len(targets)],
         "classes": classes,
-        "weight": names[-1] if weights else None,
+        "weight": names[len(columns) + len(targets)] if weights else None,
+        "group": names[-1] if grouping else None,
         "words": [name for name, (is_word, _) in zip(names, read, strict=True) if is_word],
-        "keep": [names[place] for place in _chosen(estimator.keep, own, "keep")],
+        # An array of numbers is taken as it is.
+        "keep": names[: len(columns)] if is_plain else [names[place] for place in _chosen(estimator.keep, own, "keep")],
         "missing": missing(estimator),
         "strict": bool(estimator.strict),
     }
