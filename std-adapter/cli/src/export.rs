@@ -277,7 +277,9 @@ fn tell_cost(
         flash_bytes(model.kernel.kind, numbers, shape, exported.rank())
     };
     let integers = bytes(exported.bits(), exported.landmarks());
-    if let Some(fewer) = Some(bytes(None, model.landmarks())).filter(|&single| single < integers) {
+    let fewer = Some(bytes(None, model.landmarks())).filter(|&single| single < integers);
+    // What fit --flash chose predicts better in these numbers.
+    if let Some(fewer) = fewer.filter(|_| arguments.quantise.is_some() || model.quantise.is_none()) {
         note(&format!(
             "single precision takes fewer bytes: at most {fewer} of code and constants on a Cortex-M4F, and these integers at most \
              {integers} (--quantise f32)"
