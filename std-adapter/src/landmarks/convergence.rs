@@ -5,6 +5,29 @@
 //! disagree increase both R̂ and the autocorrelation time. The sum of autocorrelations is truncated by the
 //! initial monotone sequence of Geyer (1992), which is justified for reversible chains.
 
+/// How far a chain and a second one from another start agree on the log-determinant.
+///
+/// ```
+/// use dpp_nystrom::core::Matrix;
+/// use dpp_nystrom::landmarks::select;
+/// use dpp_nystrom::{observer::NoObserver, selectors::Kdpp};
+///
+/// let matrix = Matrix::new(&[4.0, 0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 1.0])?;
+/// let chains = select(&matrix, 1, &Kdpp::default(), 7, &NoObserver)?.convergence;
+/// assert!(chains.is_some_and(|chains| chains.converged && chains.r_hat <= 1.05));
+/// # Ok::<(), dpp_nystrom::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Convergence {
+    /// Whether the split R̂ is at most 1.05.
+    pub converged: bool,
+    /// The split R̂ of the later halves of both chains.
+    pub r_hat: f64,
+    /// The effective sample size of these halves; `None` where the log-determinant did not change.
+    pub effective_samples: Option<f64>,
+}
+
 /// Return `√(((m - 1)/m · W + B/m) / W)`, with W the mean of the variances of the parts, B/m the variance of
 /// their means and m their length; 1 if all parts are constant and equal.
 ///

@@ -19,12 +19,13 @@ pub(crate) mod tolerance;
 
 pub use crate::linalg::expected_trace_error;
 pub use chain::{select, slot_chain};
+pub use convergence::Convergence;
 pub use exact_kdpp::{ExactKDpp, SizedKDpp};
 pub use low_rank_kdpp::{LowRankKDpp, SizedLowRankKDpp};
 pub use methods::draw::draw_row;
 pub use procedure::{ChainKind, Start, Steps};
 pub use rejection_kdpp::RejectionKDpp;
-pub use selection::{Choice, Convergence, PlannedSelection, Selection};
+pub use selection::{Choice, PlannedSelection, Selection};
 pub use selector::{Needs, RowAccess, Selector, Task, check_count, run};
 pub use swap_search::{Objective, Refinement, RefinementOutcome};
 pub use tolerance::{Criterion, Tolerance, ToleranceSearch, fewest};

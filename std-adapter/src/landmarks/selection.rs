@@ -2,7 +2,9 @@
 
 use crate::approximation::{AnyGround, Gram, LandmarkSet, features::independent_points};
 use crate::error::{Cause, Error};
-use crate::landmarks::{Refinement, RefinementOutcome, Start, chain::select_with, procedure::Procedure};
+use crate::landmarks::{
+    Refinement, RefinementOutcome, Start, chain::select_with, convergence::Convergence, procedure::Procedure,
+};
 use crate::observer::NoObserver;
 use dpp_nystrom_core::{GroundSet, Landmarks, Scalar, TryGroundSet, start};
 use dpp_nystrom_host::heap::Heap;
@@ -43,29 +45,6 @@ pub struct Selection {
     pub order: Option<Vec<Choice>>,
     /// The duration of the selection in seconds.
     pub seconds: f64,
-}
-
-/// How far a chain and a second one from another start agree on the log-determinant.
-///
-/// ```
-/// use dpp_nystrom::core::Matrix;
-/// use dpp_nystrom::landmarks::select;
-/// use dpp_nystrom::{observer::NoObserver, selectors::Kdpp};
-///
-/// let matrix = Matrix::new(&[4.0, 0.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 1.0])?;
-/// let chains = select(&matrix, 1, &Kdpp::default(), 7, &NoObserver)?.convergence;
-/// assert!(chains.is_some_and(|chains| chains.converged && chains.r_hat <= 1.05));
-/// # Ok::<(), dpp_nystrom::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Convergence {
-    /// Whether the split R̂ is at most 1.05.
-    pub converged: bool,
-    /// The split R̂ of the later halves of both chains.
-    pub r_hat: f64,
-    /// The effective sample size of these halves; `None` where the log-determinant did not change.
-    pub effective_samples: Option<f64>,
 }
 
 /// One landmark in the order of selection.

@@ -13,8 +13,7 @@
 //! find rows too rare for the sample.
 
 use crate::error::Error;
-use crate::landmarks::convergence::{autocorrelation_time, quarters, split_r_hat};
-use crate::landmarks::selection::Convergence;
+use crate::landmarks::convergence::{Convergence, autocorrelation_time, quarters, split_r_hat};
 use crate::observer::{Observer, go_on};
 use dpp_nystrom_core::{Acceptance, Evaluate, GroundSet, Landmarks, Random, Scalar, SlotChain};
 

@@ -16,8 +16,8 @@ mod rows;
 mod search;
 mod transform;
 
-pub(crate) use kept::Learning;
 pub use kept::Metrics;
+pub(crate) use kept::{Comparing, Learning};
 pub use learn::LearnedMetric;
 pub(crate) use learn::{MOST_LANDMARKS, learn_metric, ranks};
 pub use number::NumberOfLandmarks;

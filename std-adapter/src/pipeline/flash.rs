@@ -517,8 +517,8 @@ mod tests {
     use crate::regression::{head::Head, ridge::Ridge};
     use crate::selectors::Greedy;
 
-    /// Under a tiny ridge weights cancel each other beyond single precision: the next candidate is taken, unless
-    /// its error was larger than that of the export.
+    /// Under a tiny ridge weights cancel each other beyond single precision: the next candidate is taken,
+    /// unless its error was larger than that of the export.
     #[test]
     fn a_model_that_its_export_does_not_follow_is_not_taken() {
         let x: Vec<f64> = (0..200).map(|i| f64::from(i) / 100.0).collect();

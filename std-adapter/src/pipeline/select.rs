@@ -11,7 +11,9 @@ use crate::landmarks::{
     chain::select_with, methods::exchanged::exchange, procedure::InPlace, selection::Selection,
     selector::RowAccess, selector::Task, selector::run, tolerance::Criterion, tolerance::fewest,
 };
-use crate::metric::{LearnedMetric, Learning, NumberOfLandmarks, learn_metric, number_of_landmarks};
+use crate::metric::{
+    Comparing, LearnedMetric, Learning, NumberOfLandmarks, learn_metric, number_of_landmarks,
+};
 use crate::observer::Observer;
 use crate::pipeline::params::{Landmarks, Params, usual};
 use crate::pipeline::trace::{MeasuredError, trace_error};
@@ -260,7 +262,12 @@ fn grown(
     };
     let seen = left_out.map(|left_out| RowSource::gather(rows, &left_out.seen())).transpose()?;
     let (rows, from) = (seen.as_ref().unwrap_or(rows), usual(rows.len()));
-    let found = number_of_landmarks(rows, KernelSpec { kind, sigma }, from, params.seed, observer)?;
+    let (kernel, seed) = (KernelSpec { kind, sigma }, params.seed);
+    let compare = || number_of_landmarks(rows, kernel, from, seed, observer);
+    let found = match params.metrics {
+        Some(known) => known.number_or(&Comparing { rows: Cow::Borrowed(rows), kernel, from, seed }, compare),
+        None => compare(),
+    }?;
     Ok(found.map(|(number, multiple)| (number, sigma / multiple)))
 }
 
