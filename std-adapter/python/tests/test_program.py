@@ -191,9 +191,9 @@ def test_groups_are_held_out_together(program, table, tmp_path, classes):
     assert not fitted.taken_ and fitted.n_features_in_ == X.shape[1]
     expected = [report["test"]["log_loss" if classes else "nrmse"], report["landmarks"]]
     assert [fitted.test_log_loss_ if classes else fitted.test_error_, fitted.component_indices_.tolist()] == expected
-    fitted.save(tmp_path / "own.dpp")
-    both = [program("predict", path, data, "--ignore", "g") for path in (model, tmp_path / "own.dpp")]
-    assert both[0].splitlines()[1:] == both[1].splitlines()[1:]
+    if not classes:
+        predictions = program("predict", model, data, "--ignore", "g").splitlines()[1:]
+        assert fitted.predict(X).tolist() == [float(line) for line in predictions]
     words = [f"group {group}" for group in groups]
     assert kind(random_state=0).fit(X, y, groups=words).test_error_ == fitted.test_error_
     single = kind(random_state=0).fit(X, y)
