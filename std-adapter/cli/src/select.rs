@@ -90,7 +90,6 @@ struct Report<'a> {
     /// Whether the chain came to rest; null without one, and where the number of steps was given.
     converged: Option<bool>,
     split_r_hat: Option<f64>,
-    effective_sample_size: Option<f64>,
     #[serde(flatten)]
     plan: Option<PlanReport>,
     #[serde(flatten)]
@@ -226,7 +225,6 @@ pub(crate) fn run(arguments: &Select) -> Result<(), Error> {
         measured_rows: (trace.rows < rows.len()).then_some(trace.rows),
         converged: selection.convergence.map(|chains| chains.converged),
         split_r_hat: selection.convergence.map(|chains| chains.r_hat),
-        effective_sample_size: selection.convergence.and_then(|chains| chains.effective_samples),
         plan: selection.plan.clone().map(PlanReport::from),
         curve,
         objective: selection.refinement.map(|refinement| refinement.objective),
@@ -312,7 +310,6 @@ fn of_matrix(arguments: &Select, mut options: SelectorOptions) -> Result<(), Err
         measured_rows: None,
         converged: selection.convergence.map(|chains| chains.converged),
         split_r_hat: selection.convergence.map(|chains| chains.r_hat),
-        effective_sample_size: selection.convergence.and_then(|chains| chains.effective_samples),
         plan: selection.plan.clone().map(PlanReport::from),
         curve: None,
         objective: selection.refinement.map(|refinement| refinement.objective),
@@ -341,7 +338,6 @@ fn text(report: &Report<'_>, list: bool) -> String {
     }
     if let Some(r_hat) = report.split_r_hat {
         rows.push(row("split R-hat of two chains", short(r_hat)));
-        rows.push(row("effective sample size", short_or_dash(report.effective_sample_size)));
     }
     rows.retain(|row| !row[1].is_empty());
     if let Some(refinement) = &report.refinement {

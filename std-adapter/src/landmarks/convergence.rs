@@ -24,8 +24,6 @@ pub struct Convergence {
     pub converged: bool,
     /// The split R̂ of the later halves of both chains.
     pub r_hat: f64,
-    /// The effective sample size of these halves; `None` where the log-determinant did not change.
-    pub effective_samples: Option<f64>,
 }
 
 /// Return `√(((m - 1)/m · W + B/m) / W)`, with W the mean of the variances of the parts, B/m the variance of

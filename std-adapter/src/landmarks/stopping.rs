@@ -13,7 +13,7 @@
 //! find rows too rare for the sample.
 
 use crate::error::Error;
-use crate::landmarks::convergence::{Convergence, autocorrelation_time, quarters, split_r_hat};
+use crate::landmarks::convergence::{Convergence, quarters, split_r_hat};
 use crate::observer::{Observer, go_on};
 use dpp_nystrom_core::{Acceptance, Evaluate, GroundSet, Landmarks, Random, Scalar, SlotChain};
 
@@ -67,13 +67,7 @@ pub(crate) fn run_until_converged<T: Scalar, G: GroundSet<T> + ?Sized, E: Evalua
         let r_hat = split_r_hat(parts.as_flattened());
         let converged = r_hat <= CONVERGED;
         if converged || tries >= most {
-            let entries: usize = parts.as_flattened().iter().map(|part| part.len()).sum();
-            let time = autocorrelation_time(parts.as_flattened());
-            break Convergence {
-                converged,
-                r_hat,
-                effective_samples: time.map(|time| entries as f64 / time),
-            };
+            break Convergence { converged, r_hat };
         }
         tries = (2 * tries).min(most);
     };

@@ -47,7 +47,6 @@ fn the_report_is_complete() {
         "trace_fraction",
         "converged",
         "split_r_hat",
-        "effective_sample_size",
         "seconds",
         "seed",
     ];

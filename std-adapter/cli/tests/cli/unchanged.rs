@@ -23,7 +23,7 @@ const RENAMED: [(&str, &str); 1] = [("at_rest", "converged")];
 
 /// Keys that are not compared: times, text for the user, what depends on the compilers that are installed,
 /// and what was not reported.
-const IGNORED: [&str; 20] = [
+const IGNORED: [&str; 19] = [
     "digest",
     "order",
     "gains",
@@ -43,7 +43,6 @@ const IGNORED: [&str; 20] = [
     "predict_bytes",
     "export_bytes",
     "split_r_hat",
-    "effective_sample_size",
 ];
 
 /// Options that name an output file.

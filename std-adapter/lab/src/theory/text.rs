@@ -33,7 +33,10 @@ fn summary(found: &Diagnosis) -> String {
         row("expected trace error (c+1) e_(c+1)/e_c", short(found.expected_trace_error)),
         row(&format!("mean over {} exact samples", found.samples), with_error(found.trace_error)),
         row("expected trace error / trace", short(found.expected_trace_fraction)),
-        row("the same of the best approximation of that rank", short(found.least_trace_fraction)),
+        row(
+            &format!("the same of the best approximation of rank {}", found.landmarks),
+            short(found.least_trace_fraction),
+        ),
         row(
             "eigenvalues with .9, .99 and .999 of the trace",
             found.trace_ranks.map(|rank| rank.to_string()).join(", "),
