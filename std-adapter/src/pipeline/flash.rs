@@ -379,8 +379,8 @@ impl Search<'_> {
         }
     }
 
-    /// Fit the first candidate that can be fitted to all rows, and is then as good on a device as on the host.
-    /// Of those that are not, the first is taken if no other had a lower error than it has on a device.
+    /// Fit the first candidate that can be fitted to all rows, and is then as good on a device as on the
+    /// host. Of those that are not, the first is taken if no other had a lower error than it has there.
     fn fit<'s>(
         &self,
         source: &'s dyn RowSource,
@@ -421,8 +421,8 @@ impl Search<'_> {
         Err(Error(Cause::Flash { bytes: params.bytes, least: self.line().bytes, features: self.dim }))
     }
 
-    /// Return the error of the exported model on rows of training where it is more than [`CLEARLY`] times the
-    /// model's own: weights that nearly cancel leave nothing of the precision.
+    /// Return the error of the exported model on rows of training where it is more than [`CLEARLY`] times
+    /// the model's own: weights that nearly cancel leave nothing of the precision.
     fn coarse(&self, model: &Model, quantise: Option<Bits>) -> Result<Option<f64>, Error> {
         let Judge { table, held, .. } = &self.judges[0];
         let error = |outputs: &[f64]| -> Result<f64, Error> {
