@@ -213,7 +213,7 @@ fn advised(name: &str, subject: &str) -> Option<Advice> {
         "Point" => &["--decimal"],
         "NumbersAsWords" => &["--missing", "--ignore", "--words", "--classes"],
         "TwoRoles" => &["--target", "--ids", "--group", "--weight"],
-        "Commas" => &["--words", "--classes", "--ignore", "--decimal ,", "--decimal . without --strict"],
+        "Commas" => &["--words", "--classes", "--ignore", "--decimal . without --strict", "--decimal ,"],
         "DateOrder" => &["--dates dmy", "--dates mdy", "--words", "--ignore"],
         "NotFiniteValue" | "NotFiniteEntry" if !subject.eq_ignore_ascii_case("nan") => &["--ignore"],
         "Missing" | "NotFiniteValue" | "NotFiniteEntry" => {
@@ -225,7 +225,8 @@ fn advised(name: &str, subject: &str) -> Option<Advice> {
         "TooManyLevels" => &["--ignore", "--limit levels=N"],
         "TooManyClasses" => &["--target", "--limit classes=N", "omit --classes"],
         "EmptyColumn" | "AttributeType" | "SuperfluousColumns" => &["--ignore"],
-        "NegativeWeight" | "NoRowWithWeight" | "Unweighted" => &["--weight"],
+        "NegativeWeight" | "NoRowWithWeight" => &["--weight"],
+        "Unweighted" => &["fit --weight"],
         "SeveralColumns" => &["--group", "--weight"],
         "Dropped" => &["--missing mean", "--ignore", "--missing-values", "--allow-loss"],
         "AllDropped" => &["--missing mean", "--ignore", "--missing-values"],

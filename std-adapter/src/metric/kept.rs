@@ -98,8 +98,8 @@ impl<K, V: Clone> Kept<K, V> {
 }
 
 /// Return the rows to keep, if they are few enough.
-fn few(rows: &Cow<'_, Prepared>) -> Option<Cow<'static, Prepared>> {
-    (rows.rows.len() <= MOST_NUMBERS).then(|| Cow::Owned(rows.clone().into_owned()))
+fn few(rows: &Prepared) -> Option<Cow<'static, Prepared>> {
+    (rows.rows.len() <= MOST_NUMBERS).then(|| Cow::Owned(rows.clone()))
 }
 
 impl Metrics {

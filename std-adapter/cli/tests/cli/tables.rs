@@ -199,10 +199,10 @@ const REFUSED: [(&str, File, &[&str]); 37] = [
         ("a.csv", "a;y\n2.077,50;0,5\n3.000,00;0,7\n", "--decimal ,"),
         &["\"2.077,50\" has a point", "line 2", "--decimal"],
     ),
-    ("numbered columns", ("a.csv", "0,1,2\n1,2.5,3\n", ""), &["line 1", "--header yes or --header no"]),
+    ("numbered columns", ("a.csv", "0,1,2\n1,2.5,3\n", ""), &["line 1", "--header yes, --header no"]),
     ("numbered columns and an index", ("a.csv", ",0,1\n0,2.5,3\n1,2,5\n", ""), &["line 1", "--header yes"]),
-    ("years", ("a.csv", "2019,2020\n1,2.5\n", ""), &["line 1", "--header yes or --header no"]),
-    ("words over words", ("a.csv", "red,1,2\nblue,3,4\n", ""), &["line 1", "--header yes or --header no"]),
+    ("years", ("a.csv", "2019,2020\n1,2.5\n", ""), &["line 1", "--header yes, --header no"]),
+    ("words over words", ("a.csv", "red,1,2\nblue,3,4\n", ""), &["line 1", "--header yes, --header no"]),
     (
         "decimal commas",
         ("a.csv", "a;b;y\n1;2;3\n4;2,5;3\n", ""),
@@ -211,7 +211,7 @@ const REFUSED: [(&str, File, &[&str]); 37] = [
     (
         "decimal commas from the first row",
         ("a.csv", "a;b;y\n1,5;2;3\n4;2,5;3\n", ""),
-        &["line 2, column 1", "\"1,5\" is a number with a comma", "--decimal , or --words"],
+        &["line 2, column 1", "\"1,5\" is a number with a comma", "(--words, --classes", "--decimal ,)"],
     ),
     (
         "a target of decimal commas",

@@ -250,7 +250,7 @@ fn what_is_no_weight_is_refused() {
     folder.run("fit none.csv --ignore id --weight w --model m.dpp").refused(&["all weights are 0"]);
     folder.run("fit none.csv --weight v --model m.dpp").refused(&["no column is called \"v\""]);
     let refused = |command: &str, what: &str| {
-        folder.run(command).refused(&[what, "takes no weights of rows", "(--weight)"]);
+        folder.run(command).refused(&[what, "takes no weights of rows", "--weight)"]);
     };
     refused("convert weighted-y.csv --weight w --out s.rows", "a row store");
     refused("diagnose weighted-y.csv --weight w --landmarks 5", "diagnose");
