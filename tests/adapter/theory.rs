@@ -471,8 +471,10 @@ fn a_diagnosis_agrees_with_the_enumerated_law() {
     let found = diagnostics.of(c, Ridge::Value(1e-2), &effort, &NoObserver).unwrap();
     for chain in &found.chains {
         let size = chain.effective_samples.unwrap();
-        let off = (chain.log_det - mean).abs() / (deviation / size.sqrt());
+        let error = deviation / size.sqrt();
+        let off = (chain.log_det.mean - mean).abs() / error;
         println!("{}: {off:.2} standard errors, effective sample size {size:.0}", chain.chain);
+        assert!((chain.log_det.error / error - 1.0).abs() < 0.1, "{chain:?}: {error}");
         assert!(off < 4.0 && chain.r_hat.unwrap() < 1.02, "{chain:?}");
     }
     assert!((found.log_det.mean - mean).abs() < 4.0 * found.log_det.error);

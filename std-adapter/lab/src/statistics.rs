@@ -1,5 +1,32 @@
 //! Means and ranges over seeds, and the keys to group by.
 
+use serde::Serialize;
+
+/// A mean with its standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The mean.
+    pub mean: f64,
+    /// The standard error of the mean.
+    pub error: f64,
+}
+
+impl Interval {
+    /// Of independent values.
+    pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let values: Vec<f64> = values.into_iter().collect();
+        Self::effective(&values, Some(values.len() as f64))
+    }
+
+    /// Of values that are worth so many independent ones; without that number, the error is not a number.
+    pub(crate) fn effective(values: &[f64], number: Option<f64>) -> Self {
+        Self {
+            mean: mean(values.iter().copied()).unwrap_or(f64::NAN),
+            error: number.map_or(f64::NAN, |number| (variance(values) / number).sqrt()),
+        }
+    }
+}
+
 /// Return the mean of the values present.
 pub fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum) = values.fold((0_u32, 0.0), |(count, sum), value| (count + 1, sum + value));
@@ -24,7 +51,7 @@ pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// Return the sample variance, with divisor `m - 1`.
-pub(crate) fn variance(values: &[f64]) -> f64 {
+fn variance(values: &[f64]) -> f64 {
     let middle = mean(values.iter().copied()).unwrap_or(f64::NAN);
     values.iter().map(|value| (value - middle).powi(2)).sum::<f64>() / (values.len() - 1) as f64
 }

@@ -20,10 +20,15 @@
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Convergence {
-    /// Whether the split R̂ is at most 1.05.
+    /// Whether the split R̂ is at most [`Self::LIMIT`].
     pub converged: bool,
     /// The split R̂ of the later halves of both chains.
     pub r_hat: f64,
+}
+
+impl Convergence {
+    /// The largest split R̂ at which chains count as converged.
+    pub const LIMIT: f64 = 1.05;
 }
 
 /// Return `√(((m - 1)/m · W + B/m) / W)`, with W the mean of the variances of the parts, B/m the variance of

@@ -4,7 +4,7 @@
 //! Cholesky, which reads every row. If the requested start is pivoted Cholesky, the second chain starts from
 //! uniform rows. The log-determinant of each chain is recorded. Whenever the run length has doubled, the
 //! later half of each record is split in two. The chains have converged when the split R̂ of the four parts
-//! (Gelman et al., *Bayesian Data Analysis*, 3rd ed., §11.4) is at most [`CONVERGED`].
+//! (Gelman et al., *Bayesian Data Analysis*, 3rd ed., §11.4) is at most [`Convergence::LIMIT`].
 //!
 //! The record of a single chain is not enough. If the error is concentrated in a few rare rows, a chain with
 //! uniform proposals looks stationary until it proposes them, after about `n` tries. The chain from the
@@ -16,9 +16,6 @@ use crate::error::Error;
 use crate::landmarks::convergence::{Convergence, quarters, split_r_hat};
 use crate::observer::{Observer, go_on};
 use dpp_nystrom_core::{Acceptance, Evaluate, GroundSet, Landmarks, Random, Scalar, SlotChain};
-
-/// The largest split R̂ at which chains count as converged.
-const CONVERGED: f64 = 1.05;
 
 /// Tries per landmark before the first check.
 const FIRST: u64 = 32;
@@ -65,7 +62,7 @@ pub(crate) fn run_until_converged<T: Scalar, G: GroundSet<T> + ?Sized, E: Evalua
         observer.advance(tries / 2);
         let parts = [quarters(&asked.record), quarters(&other.record)];
         let r_hat = split_r_hat(parts.as_flattened());
-        let converged = r_hat <= CONVERGED;
+        let converged = r_hat <= Convergence::LIMIT;
         if converged || tries >= most {
             break Convergence { converged, r_hat };
         }

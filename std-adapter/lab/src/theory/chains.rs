@@ -1,7 +1,7 @@
 //! Chains from uniform starts, and the mixing diagnostics of their log-determinants.
 
 use crate::rng::{Stream, stream};
-use crate::statistics::mean;
+use crate::statistics::Interval;
 use dpp_nystrom::Error;
 use dpp_nystrom::approximation::AnyGround;
 use dpp_nystrom::core::{Chain, Landmarks, Progress, Random, Rule, Step, start};
@@ -31,8 +31,9 @@ pub struct ChainRecord {
     pub effective_samples: Option<f64>,
     /// Split R̂ of the log-determinant; none if it is infinite or no chain moved.
     pub r_hat: Option<f64>,
-    /// The mean of the log-determinant.
-    pub log_det: f64,
+    /// The mean of the log-determinant; its standard error is that of so many effective samples, and not a
+    /// number if no chain moved.
+    pub log_det: Interval,
     /// Seconds for all chains together, one thread per chain.
     pub seconds: f64,
 }
@@ -109,23 +110,23 @@ fn slot(
 
 fn summary(chain: &'static str, steps: u64, runs: &[Run]) -> ChainRecord {
     let parts: Vec<&[f64]> = runs.iter().flat_map(|run| quarters(&run.log_dets)).collect();
-    let log_det = mean(parts.concat().into_iter()).unwrap_or(f64::NAN);
-    let entries: usize = parts.iter().map(|part| part.len()).sum();
+    let all = parts.concat();
+    let entries = all.len() as f64;
     let moves = runs.iter().map(|run| run.log_dets.len()).max().unwrap_or(1);
     let proposed: u64 = runs.iter().map(|run| run.progress.proposed).sum();
     let accepted: u64 = runs.iter().map(|run| run.progress.accepted).sum();
     // The rest is rounding error.
     let parts = if accepted > 0 { parts } else { Vec::new() };
-    let time = autocorrelation_time(&parts);
+    let effective = autocorrelation_time(&parts).map(|time| entries / time);
     ChainRecord {
         chain,
         chains: runs.len() as u64,
         steps,
         acceptance: accepted as f64 / proposed.max(1) as f64,
-        autocorrelation_steps: time.map(|time| time * steps as f64 / moves as f64),
-        effective_samples: time.map(|time| entries as f64 / time),
+        autocorrelation_steps: effective.map(|samples| entries / samples * steps as f64 / moves as f64),
+        effective_samples: effective,
         r_hat: Some(split_r_hat(&parts)).filter(|r_hat| r_hat.is_finite()),
-        log_det,
+        log_det: Interval::effective(&all, effective),
         seconds: runs.iter().map(|run| run.seconds).sum(),
     }
 }

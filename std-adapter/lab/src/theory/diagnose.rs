@@ -2,7 +2,7 @@
 
 use crate::rng::{Stream, stream};
 use crate::spectrum::Norms;
-use crate::statistics::{mean, variance};
+use crate::statistics::{Interval, mean};
 use crate::theory::{ChainRecord, bounds, chains, coalescence, contraction, risk};
 use dpp_nystrom::Error;
 use dpp_nystrom::approximation::{AnyGround, Gram, LandmarkSet};
@@ -54,25 +54,6 @@ impl Default for Effort {
             steps: 20_000,
             delta: 0.05,
             epsilon: 0.01,
-        }
-    }
-}
-
-/// A mean with its standard error.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Interval {
-    /// The mean.
-    pub mean: f64,
-    /// The standard error of the mean.
-    pub error: f64,
-}
-
-impl Interval {
-    fn of(values: impl IntoIterator<Item = f64>) -> Self {
-        let values: Vec<f64> = values.into_iter().collect();
-        Self {
-            mean: mean(values.iter().copied()).unwrap_or(f64::NAN),
-            error: (variance(&values) / values.len() as f64).sqrt(),
         }
     }
 }

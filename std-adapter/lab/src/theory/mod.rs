@@ -22,5 +22,6 @@ pub mod risk;
 mod swaps;
 mod text;
 
+pub use crate::statistics::Interval;
 pub use chains::ChainRecord;
-pub use diagnose::{Contraction, Diagnosis, Diagnostics, Effort, Interval, Meeting, Regression, TargetRank};
+pub use diagnose::{Contraction, Diagnosis, Diagnostics, Effort, Meeting, Regression, TargetRank};

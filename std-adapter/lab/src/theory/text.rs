@@ -2,6 +2,7 @@
 
 use crate::text::{Column, aligned, listed, row, short, short_or_dash, table};
 use crate::theory::{ChainRecord, Contraction, Diagnosis, Interval, Regression, TargetRank};
+use dpp_nystrom::landmarks::convergence::Convergence;
 use std::fmt;
 
 fn with_error(interval: Interval) -> String {
@@ -145,15 +146,20 @@ fn chains(found: &Diagnosis) -> String {
         ("acceptance", |chain| short(chain.acceptance)),
         ("autocorrelation", |chain| short_or_dash(chain.autocorrelation_steps)),
         ("effective", |chain| short_or_dash(chain.effective_samples)),
-        ("split R-hat", |chain| short_or_dash(chain.r_hat)),
-        ("log-det", |chain| short(chain.log_det)),
+        ("split R-hat", |chain| {
+            short_or_dash(chain.r_hat)
+                + if chain.r_hat.is_none_or(|r_hat| r_hat > Convergence::LIMIT) { "*" } else { "" }
+        }),
+        ("log-det", |chain| with_error(chain.log_det)),
         ("seconds", |chain| short(chain.seconds)),
     ];
     table(&columns, &found.chains)
         + &format!(
             "\nStatistics of the log-determinant, without the first half of each chain (burn-in): integrated\n\
              autocorrelation time in steps (Geyer's initial monotone sequence over all chains), effective sample size,\n\
-             split R-hat, mean. Its mean over the exact samples is {}. Seconds are for all chains together.\n",
+             split R-hat (*: above {}, the chains do not agree), mean. Its mean over the exact samples is {}.\n\
+             Seconds are for all chains together.\n",
+            Convergence::LIMIT,
             with_error(found.log_det)
         )
 }
