@@ -8,10 +8,6 @@ use dpp_nystrom_core::kernel::Gaussian;
 use dpp_nystrom_core::{BytesProblem, Detector, Error, Exchange, Phase, Random, Scalar, Verdict};
 use dpp_nystrom_tests::script::SplitMix64;
 
-#[path = "../fuzz/src/uses.rs"]
-#[expect(dead_code, reason = "seals alone are needed")]
-mod uses;
-
 const C: usize = 16;
 const D: usize = 4;
 /// The bandwidth, in deviations.
@@ -676,7 +672,7 @@ fn impossible_states_are_refused() {
     let read = |tag: usize, at: usize, new: &[u8]| {
         let (mut forged, begin) = (bytes.clone(), content(tag) + at);
         forged[begin..begin + new.len()].copy_from_slice(new);
-        uses::seal(&mut forged, false);
+        crate::uses::seal(&mut forged, false);
         Device::<f32>::new().read_state(kernel, &forged)
     };
     let malformed = Err(Error::SavedBytes(BytesProblem::Malformed));

@@ -1,12 +1,9 @@
 //! Bytes of any content under a checksum that matches: a reader refuses them, or what it returns can be used.
 //! Nothing panics; integer overflow and broken invariants do so in this build.
 
+use crate::uses::{MODELS, SAVED, STATES, use_model, use_saved, use_state};
 use dpp_nystrom_core::StateHeader;
 use proptest::prelude::*;
-use uses::{MODELS, SAVED, STATES, use_model, use_saved, use_state};
-
-#[path = "../fuzz/src/uses.rs"]
-mod uses;
 
 /// A change of the bytes.
 #[derive(Clone, Debug)]
@@ -65,7 +62,7 @@ fn forged(bytes: &[u8], edits: &[Edit]) -> Vec<u8> {
         }
     }
     let resized = edits.iter().any(|edit| matches!(edit, Edit::Cut(_) | Edit::Repeat(..)));
-    uses::seal(&mut bytes, resized);
+    crate::uses::seal(&mut bytes, resized);
     bytes
 }
 
@@ -86,7 +83,7 @@ fn a_factor_at_the_limit() {
     let mut bytes = SAVED[1].to_vec();
     // The low word of the first pivot, which is 1.
     bytes[200..204].copy_from_slice(&32_u32.to_le_bytes());
-    uses::seal(&mut bytes, false);
+    crate::uses::seal(&mut bytes, false);
     assert!(use_saved(&bytes));
 }
 
@@ -112,7 +109,7 @@ fn counters_at_their_end() {
         for counter in 0..4 {
             let mut bytes = saved.to_vec();
             bytes[begin + 8 * counter..][..8].copy_from_slice(&u64::MAX.to_le_bytes());
-            uses::seal(&mut bytes, false);
+            crate::uses::seal(&mut bytes, false);
             assert!(!use_saved(&bytes), "{progress} {counter}");
         }
     }
@@ -126,7 +123,7 @@ fn nan_in_any_place_of_a_model() {
     for at in (20..40).chain(52..model.len()).step_by(4) {
         let mut bytes = model.to_vec();
         bytes[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
-        uses::seal(&mut bytes, false);
+        crate::uses::seal(&mut bytes, false);
         assert!(!use_model(&bytes), "byte {at}");
     }
 }

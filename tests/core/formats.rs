@@ -25,10 +25,6 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-#[path = "../fuzz/src/uses.rs"]
-#[expect(dead_code, reason = "seals alone are needed")]
-mod uses;
-
 /// The tables of the page: the cells of each row, by the title above.
 struct Page {
     tables: HashMap<String, Vec<Vec<String>>>,
@@ -489,7 +485,7 @@ fn impossible_quantised_models_are_refused() {
     ] {
         let mut forged = Aligned::of(&bytes);
         forged.0[at..at + 4].copy_from_slice(&u32::to_le_bytes(word));
-        uses::seal(&mut forged.0[..bytes.len()], false);
+        crate::uses::seal(&mut forged.0[..bytes.len()], false);
         let expected = if sound { Ok(()) } else { Err(Error::ModelBytes(BytesProblem::Malformed)) };
         assert_eq!(QuantisedModel::<i16>::from_bytes(&forged.0).map(drop), expected, "{at} {word}");
     }

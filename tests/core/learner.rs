@@ -8,10 +8,6 @@ use dpp_nystrom_core::{
 use dpp_nystrom_golden::data::Sensor;
 use rand_core::Rng;
 
-#[path = "../fuzz/src/uses.rs"]
-#[expect(dead_code, reason = "seals alone are needed")]
-mod uses;
-
 const C: usize = 16;
 const D: usize = 4;
 const SIGMA: f32 = 6.0;
@@ -605,7 +601,7 @@ fn section(state: &[u8], tag: u32) -> usize {
 fn read_forged<const N: usize>(state: &[u8], tag: u32, at: usize, value: &[u8], sound: bool) {
     let mut forged = state.to_vec();
     forged[section(state, tag) + at..][..value.len()].copy_from_slice(value);
-    uses::seal(&mut forged, false);
+    crate::uses::seal(&mut forged, false);
     let expected = if sound { Ok(()) } else { Err(Error::SavedBytes(BytesProblem::Malformed)) };
     let read = Learner::<N, D>::new().read_state(kernel(), &forged).map(drop);
     assert_eq!(read, expected, "{N}: section {tag} at {at}, {value:?}");
