@@ -253,11 +253,13 @@ fn classes_for_a_number_of_bytes() {
         assert!(losses.is_sorted() && losses.len() == candidates.len().min(4), "{report}");
         // Of three classes a guess has ln 3.
         assert!(losses[0] < 0.8, "{report}");
-        let text = folder.run(&fit).good().out;
-        assert!(
-            text.contains("with their log-losses on parts")
-                && text.contains("integers only where theirs times 1.01")
-        );
+        if options.is_empty() {
+            let text = folder.run(&fit).good().out;
+            assert!(
+                text.contains("with their log-losses on parts")
+                    && text.contains("integers only where theirs times 1.01")
+            );
+        }
 
         let header = folder.run("export m.dpp --to c --out m.h --json").good().json();
         assert_eq!(header["numbers"], chosen["numbers"]);

@@ -231,12 +231,12 @@ fn dependent_landmarks_are_left_out_alike() {
     assert_eq!(fitted.model.landmark_rows.len(), 25 - fitted.dependent);
 }
 
-/// The program in `tests/outside`, which `tests/run` builds.
+/// The example `files`, which has the library alone; `tests/run` builds it.
 #[test]
-fn a_program_outside_the_workspace_does_what_the_program_does() {
-    const TEST: &str = "a_program_outside_the_workspace_does_what_the_program_does";
-    let Some(outside) = std::env::var_os("DPP_NYSTROM_OUTSIDE").filter(|path| !path.is_empty()) else {
-        println!("skipped: {TEST}: tests/run builds tests/outside, and DPP_NYSTROM_OUTSIDE names it");
+fn a_program_of_the_library_does_what_the_program_does() {
+    const TEST: &str = "a_program_of_the_library_does_what_the_program_does";
+    let Some(example) = std::env::var_os("DPP_NYSTROM_FILES").filter(|path| !path.is_empty()) else {
+        println!("skipped: {TEST}: tests/run builds the example files, and DPP_NYSTROM_FILES names it");
         return;
     };
     let made = Folder::with("data.csv", Sample::new(900, 4).csv());
@@ -245,7 +245,7 @@ fn a_program_outside_the_workspace_does_what_the_program_does() {
     {
         let Some(folder) = folder else { continue };
         folder.run(&format!("convert {name} --out data.rows")).good();
-        let told = folder.program(Path::new(&outside), &[name, "data.rows", "m.dpp"]).output().unwrap();
+        let told = folder.program(Path::new(&example), &[name, "data.rows", "m.dpp"]).output().unwrap();
         let told = Run::of(&told).good().out;
         let mut lines = told.lines();
         let mut next = |key: &str| -> Vec<f64> {
@@ -284,7 +284,7 @@ fn a_program_outside_the_workspace_does_what_the_program_does() {
 
 /// A folder with a published data set, if it is here.
 fn real(set: &str) -> Option<Folder> {
-    let path = file("a_program_outside_the_workspace_does_what_the_program_does", set)?;
+    let path = file("a_program_of_the_library_does_what_the_program_does", set)?;
     let folder = Folder::new();
     std::fs::copy(path, folder.path("real.arff")).unwrap();
     Some(folder)

@@ -1,7 +1,7 @@
 //! The library as its documentation shows it: landmarks, a map, a model and its predictions for the rows of a
 //! file.
 //!
-//! `outside DATA STORE MODEL` fits to the rows of a file, given as numbers, read, and opened as the row store
+//! `files DATA STORE MODEL` fits to the rows of a file, given as numbers, read, and opened as the row store
 //! `STORE`. It prints landmarks and predictions with all digits, and leaves a model in `MODEL`.
 
 use dpp_nystrom::data::table::{self, Table, Target};
@@ -15,7 +15,7 @@ use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [path, store, model] = &arguments[..] else { return Err("usage: outside DATA STORE MODEL".into()) };
+    let [path, store, model] = &arguments[..] else { return Err("usage: files DATA STORE MODEL".into()) };
     let Table { features: x, target, dim: d, .. } = table::read(Path::new(path), &Target::Last)?;
     let y = target.ok_or("no target")?;
 
