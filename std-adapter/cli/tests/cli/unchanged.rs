@@ -8,7 +8,8 @@
 //! were recorded again when they were no longer chosen by the rows of the test error; all that exchanges
 //! select, when each candidate was evaluated with every landmark. The error of the first landmarks for a
 //! tolerance on the prediction, which is the mean's, was recorded again when ridges were tried up to 10, and
-//! `diagnose` when the noise variance became one over the degrees of freedom of the residuals.
+//! `diagnose` when the noise variance became one over the degrees of freedom of the residuals, and when the
+//! log-determinants of its chains had standard errors.
 //! `rows.csv` has columns that were not written.
 
 use crate::command::Folder;
