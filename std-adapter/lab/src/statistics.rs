@@ -12,13 +12,14 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Of independent values.
+    /// Return the mean of independent values.
     pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.into_iter().collect();
         Self::effective(&values, Some(values.len() as f64))
     }
 
-    /// Of values that are worth so many independent ones; without that number, the error is not a number.
+    /// Return the mean of values that are worth so many independent ones; without that number, the error is
+    /// NaN.
     pub(crate) fn effective(values: &[f64], number: Option<f64>) -> Self {
         Self {
             mean: mean(values.iter().copied()).unwrap_or(f64::NAN),

@@ -31,8 +31,8 @@ pub struct ChainRecord {
     pub effective_samples: Option<f64>,
     /// Split R̂ of the log-determinant; none if it is infinite or no chain moved.
     pub r_hat: Option<f64>,
-    /// The mean of the log-determinant; its standard error is that of so many effective samples, and not a
-    /// number if no chain moved.
+    /// The mean of the log-determinant, and its standard error by the effective sample size: NaN if no chain
+    /// moved.
     pub log_det: Interval,
     /// Seconds for all chains together, one thread per chain.
     pub seconds: f64,
