@@ -309,7 +309,8 @@ fn leaving_out_each_row_chooses_a_ridge() {
     let found = folder.run(&format!("{fit} --ridge loo --json")).good().json();
     assert!(number(&found, "cv_nrmse") > number(&found, "train_nrmse"), "{found}");
     let given = folder.run(&format!("{fit} --ridge {} --json", found["ridge"])).good().json();
-    assert_eq!(given["train_nrmse"], found["train_nrmse"]);
+    let [given, left_out] = [&given, &found].map(|report| number(report, "train_nrmse"));
+    assert!((given - left_out).abs() <= 1e-12 * given, "{given} {left_out}");
     let text = folder.run(&format!("{fit} --ridge loo")).good().out;
     assert!(text.contains("leave-one-out error") && !text.contains("10-fold"), "{text}");
     folder.run("fit --metric one a.csv --landmarks 5 --ridge 1e-3 --model m").good();

