@@ -4,7 +4,7 @@ use crate::approximation::conditional::Conditional;
 use crate::error::Error;
 use dpp_nystrom_core::{GroundSet, Points, Random, kernel::ChosenKernel};
 use dpp_nystrom_host::{simd::InLanes, simd::indexed::Indexed, simd::sample::Sample};
-use pulp::Simd;
+use pulp::{Arch, Simd};
 use std::fmt;
 
 /// Rows of features under a kernel of this crate, in `f64`.
@@ -156,6 +156,14 @@ impl InLanes<f64> for AnyGround<'_> {
             Self::Points(points) => points.entries(simd, rows.map(|row| row.1), numbers, stride),
             Self::Entries(ground) => Indexed(*ground).entries(simd, rows.map(|row| row.0), numbers, stride),
             Self::Conditional(ground) => ground.entries(simd, rows, numbers, stride),
+        }
+    }
+
+    fn runs(&self, arch: Arch, rows: &[usize], count: usize, values: &[f64], runs: &mut [f64]) {
+        match self {
+            Self::Points(points) => points.runs(arch, rows, count, values, runs),
+            Self::Entries(ground) => Indexed(*ground).runs(arch, rows, count, values, runs),
+            Self::Conditional(ground) => ground.runs(arch, rows, count, values, runs),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::simd::lane::{InLanes, Lane};
 use dpp_nystrom_core::GroundSet;
-use pulp::Simd;
+use pulp::{Arch, Simd};
 
 /// Any ground set. The number of each row lies in lanes, as the bits of a value.
 #[derive(Debug)]
@@ -62,14 +62,29 @@ impl<T: Lane, G: GroundSet<T> + Sync + ?Sized> InLanes<T> for Indexed<'_, G> {
         let numbers: &[T] = bytemuck::cast_slice(&numbers[..1]);
         for (values, row) in out.iter_mut().zip(rows) {
             let values: &mut [T] = bytemuck::cast_slice_mut(std::slice::from_mut(values));
-            for (value, number) in values.iter_mut().zip(numbers) {
-                let mut bytes = [0; NUMBER];
-                bytes.copy_from_slice(&bytemuck::bytes_of(number)[..NUMBER]);
-                let other = u32::from_ne_bytes(bytes) as usize;
-                *value = if row == other { self.0.diagonal(row) } else { self.0.entry(row, other) };
-            }
+            values.iter_mut().zip(numbers).for_each(|(value, number)| *value = self.at(row, number));
         }
         out
+    }
+
+    /// Entry by entry: no instruction set helps.
+    fn runs(&self, _: Arch, rows: &[usize], count: usize, values: &[T], runs: &mut [T]) {
+        for (run, &row) in runs.chunks_mut(count.max(1)).zip(rows) {
+            run.iter_mut().zip(values).for_each(|(entry, number)| *entry = self.at(row, number));
+        }
+    }
+}
+
+impl<G: ?Sized> Indexed<'_, G> {
+    /// Return the kernel of row `row` with the row whose number is this.
+    fn at<T: Lane>(&self, row: usize, number: &T) -> T
+    where
+        G: GroundSet<T>,
+    {
+        let mut bytes = [0; NUMBER];
+        bytes.copy_from_slice(&bytemuck::bytes_of(number)[..NUMBER]);
+        let other = u32::from_ne_bytes(bytes) as usize;
+        if row == other { self.0.diagonal(row) } else { self.0.entry(row, other) }
     }
 }
 

@@ -5,22 +5,22 @@ use crate::heap::zeros;
 use crate::simd::{exponential::exponential, lane::InLanes, lane::Lane, sample::seeds_of};
 use dpp_nystrom_core::kernel::{Argument, ChosenKernel, Formula, Real, Visit};
 use dpp_nystrom_core::{Points, Random, TRIES};
-use pulp::{Simd, WithSimd};
+use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 use std::ops::{Add, Mul, Neg};
 
 /// The kernel of `rows` of the ground set with `count` rows in lanes: one run of `count` entries per row.
-pub struct Entries<'e, T, G> {
+pub(crate) struct Entries<'e, T, G> {
     /// The rows and the kernel.
-    pub ground: &'e G,
+    pub(crate) ground: &'e G,
     /// Their indices.
-    pub rows: &'e [usize],
+    pub(crate) rows: &'e [usize],
     /// The number of rows in lanes.
-    pub count: usize,
+    pub(crate) count: usize,
     /// The numbers of the rows in lanes: of [`TRIES`] rows, their values of each number are adjacent.
-    pub values: &'e [T],
+    pub(crate) values: &'e [T],
     /// Where the entries go.
-    pub entries: &'e mut [T],
+    pub(crate) entries: &'e mut [T],
 }
 
 impl<T: Lane, G: InLanes<T>> WithSimd for Entries<'_, T, G> {
@@ -104,6 +104,10 @@ impl<T: Lane> InLanes<T> for Points<'_, T, ChosenKernel<T>> {
         stride: usize,
     ) -> [T::Vector<S>; R] {
         entries::<T, T, S, R>(simd, self.kernel(), rows, numbers, stride)
+    }
+
+    fn runs(&self, arch: Arch, rows: &[usize], count: usize, values: &[T], runs: &mut [T]) {
+        T::runs(self, arch, rows, count, values, runs);
     }
 
     /// Works on a copy of the rows: every landmark is compared with all of them, and rows scattered over a

@@ -1,11 +1,12 @@
 //! `f32` and `f64` as vectors of the machine's width, and the ground sets whose rows lie in them.
 
 use crate::error::Error;
+use crate::simd::kernel::Entries;
 use crate::simd::sample::{Sample, seeds_of};
 use bytemuck::Pod;
 use dpp_nystrom_core::{GroundSet, Points, Random, Scalar, TRIES, kernel::ChosenKernel};
 use faer::traits::RealField;
-use pulp::Simd;
+use pulp::{Arch, Simd};
 
 /// Rows under one of the core's kernels, which are evaluated in lanes.
 pub type Ground<'g, T> = Points<'g, T, ChosenKernel<T>>;
@@ -35,6 +36,15 @@ pub trait InLanes<T: Lane>: GroundSet<T> + Sync {
         numbers: &[T::Vector<S>],
         stride: usize,
     ) -> [T::Vector<S>; R];
+
+    /// Write the kernel of `rows` with the first `count` rows in lanes: one run of `count` entries per row. Of
+    /// [`TRIES`] rows in lanes, their values of each number are adjacent.
+    fn runs(&self, arch: Arch, rows: &[usize], count: usize, values: &[T], runs: &mut [T])
+    where
+        Self: Sized,
+    {
+        arch.dispatch(Entries { ground: self, rows, count, values, entries: runs });
+    }
 
     /// Draw `c` of these rows by k-means++ seeding.
     #[doc(hidden)]
@@ -89,6 +99,15 @@ pub trait Lane: Scalar + Pod + RealField {
     fn root<S: Simd>(simd: S, a: Self::Vector<S>) -> Self::Vector<S>;
     /// `a · 2^n` for integer n and a normal result.
     fn scale<S: Simd>(simd: S, a: Self::Vector<S>, n: Self::Vector<S>) -> Self::Vector<S>;
+    /// [`InLanes::runs`] of rows of features, compiled once: here.
+    fn runs(
+        ground: &Ground<'_, Self>,
+        arch: Arch,
+        rows: &[usize],
+        count: usize,
+        values: &[Self],
+        runs: &mut [Self],
+    );
     /// Split a slice into vectors and a remainder.
     fn vectors<S: Simd>(numbers: &[Self]) -> &[Self::Vector<S>];
     /// The mutable form of [`vectors`](Self::vectors).
@@ -163,6 +182,17 @@ impl Lane for f32 {
         let rounded = simd.transmute_u32s_f32s(simd.add_f32s(n, simd.splat_f32s(Self::ROUND)));
         let exponent = simd.wrapping_dyn_shl_u32s(rounded, simd.splat_u32s(23));
         simd.transmute_f32s_u32s(simd.add_u32s(simd.transmute_u32s_f32s(a), exponent))
+    }
+
+    fn runs(
+        ground: &Ground<'_, Self>,
+        arch: Arch,
+        rows: &[usize],
+        count: usize,
+        values: &[Self],
+        runs: &mut [Self],
+    ) {
+        arch.dispatch(Entries { ground, rows, count, values, entries: runs });
     }
 
     #[inline(always)]
@@ -258,6 +288,17 @@ impl Lane for f64 {
         let upper: S::u32s = bytemuck::cast(simd.add_f64s(n, simd.splat_f64s(1_572_864.0)));
         let exponent = simd.wrapping_dyn_shl_u32s(upper, simd.splat_u32s(20));
         bytemuck::cast(simd.add_u32s(bytemuck::cast(a), exponent))
+    }
+
+    fn runs(
+        ground: &Ground<'_, Self>,
+        arch: Arch,
+        rows: &[usize],
+        count: usize,
+        values: &[Self],
+        runs: &mut [Self],
+    ) {
+        arch.dispatch(Entries { ground, rows, count, values, entries: runs });
     }
 
     #[inline(always)]

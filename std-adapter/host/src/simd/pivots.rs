@@ -11,7 +11,7 @@
 use crate::error::Error;
 use crate::heap::zeros;
 use crate::rng::by_weight;
-use crate::simd::{InLanes, Lane, Lanes, kernel::Entries};
+use crate::simd::{InLanes, Lane, Lanes};
 use dpp_nystrom_core::{Error as CoreError, Landmarks, Random, Scalar, TRIES};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
 use faer::{Accum, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
@@ -191,7 +191,7 @@ impl<T: Lane> Lanes<T> {
         let mut entries = zeros(count * columns.len(), T::ZERO)?;
         entries.par_chunks_mut(COLUMNS * count).zip(columns.par_chunks(COLUMNS)).for_each(
             |(entries, rows_of)| {
-                self.arch.dispatch(Entries { ground, rows: rows_of, count, values: rows.values(), entries });
+                ground.runs(self.arch, rows_of, count, rows.values(), entries);
             },
         );
         Ok(MatRef::from_column_major_slice(&entries, count, columns.len()).to_owned())
@@ -226,7 +226,7 @@ impl<T: Lane> Lanes<T> {
             .for_each(|((((values, substitutions), diagonals), residuals), sums)| {
                 let count = diagonals.len();
                 let (before, entries) = substitutions[..last * count].split_at_mut(first * count);
-                self.arch.dispatch(Entries { ground, rows: new, count, values, entries });
+                ground.runs(self.arch, new, count, values, entries);
                 let before = MatRef::from_column_major_slice(before, count, first);
                 let mut columns = MatMut::from_column_major_slice_mut(entries, count, new.len());
                 if first > 0 {

@@ -21,7 +21,7 @@
 
 use crate::error::Error;
 use crate::heap::zeros;
-use crate::simd::{InLanes, Lanes, kernel::Entries, pivots::Rows};
+use crate::simd::{InLanes, Lanes, pivots::Rows};
 use dpp_nystrom_core::{Landmarks, TRIES};
 use faer::linalg::matmul::{dot::inner_prod, matmul};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
@@ -116,13 +116,7 @@ impl Subset {
         let blocks = others.par_chunks(BLOCK).enumerate().map(|(block, own)| {
             let (first, values) = (block * BLOCK, &in_lanes.values()[block * BLOCK * ground.width()..]);
             let mut entries = zeros((q - first) * own.len(), 0.0)?;
-            lanes.arch.dispatch(Entries {
-                ground,
-                rows: own,
-                count: q - first,
-                values,
-                entries: &mut entries,
-            });
+            ground.runs(lanes.arch, own, q - first, values, &mut entries);
             Ok(entries)
         });
         let mut subset = Self {

@@ -1,11 +1,11 @@
 //! Rows in `f32` under a kernel that is evaluated in `f64`: for methods that need the precision, on rows that
 //! are stored in half the memory.
 
-use crate::simd::kernel::entries;
+use crate::simd::kernel::{Entries, entries};
 use crate::simd::lane::{Ground, InLanes};
 use dpp_nystrom_core::GroundSet;
 use dpp_nystrom_core::kernel::{ChosenKernel, Kernel};
-use pulp::Simd;
+use pulp::{Arch, Simd};
 
 /// Rows in `f32`, and the kernel in `f64`.
 #[derive(Clone, Copy, Debug)]
@@ -78,5 +78,10 @@ impl InLanes<f64> for Widened<'_> {
         stride: usize,
     ) -> [S::f64s; R] {
         entries::<f64, f32, S, R>(simd, &self.kernel, rows, numbers, stride)
+    }
+
+    // Here, so that it is compiled once.
+    fn runs(&self, arch: Arch, rows: &[usize], count: usize, values: &[f64], runs: &mut [f64]) {
+        arch.dispatch(Entries { ground: self, rows, count, values, entries: runs });
     }
 }

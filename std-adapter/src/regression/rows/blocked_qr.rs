@@ -37,10 +37,7 @@ use crate::error::{Cause, Error};
 use crate::linalg::{eigen::PARTS, triangle::zero_matrix};
 use dpp_nystrom_core::{Error as CoreError, Landmarks, RidgeRegression, TRIES};
 use dpp_nystrom_host::heap::zeros;
-use dpp_nystrom_host::{
-    simd::kernel::Entries,
-    simd::lane::{Ground, Lane, set_row},
-};
+use dpp_nystrom_host::simd::lane::{Ground, InLanes, Lane, set_row};
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::matmul::matmul;
@@ -408,7 +405,7 @@ impl<'b, 'l, 'g, T: Lane + RealField> Block<'b, 'l, 'g, T> {
         let tasks = columns.par_chunks_mut(task * count).zip(self.landmarks.members().par_chunks(task));
         let roots = &self.roots;
         tasks.for_each(|(entries, rows)| {
-            arch.dispatch(Entries { ground, rows, count, values, entries });
+            ground.runs(arch, rows, count, values, entries);
             for column in entries.chunks_exact_mut(count) {
                 column.iter_mut().zip(roots).for_each(|(entry, &root)| *entry *= root);
             }

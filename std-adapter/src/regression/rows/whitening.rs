@@ -3,10 +3,7 @@
 use crate::error::Error;
 use dpp_nystrom_core::{Landmarks, TRIES};
 use dpp_nystrom_host::heap::zeros;
-use dpp_nystrom_host::{
-    simd::kernel::Entries,
-    simd::lane::{Ground, Lane, set_row},
-};
+use dpp_nystrom_host::simd::lane::{Ground, InLanes, Lane, set_row};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Mat, MatMut, MatRef, Par, traits::RealField};
 use pulp::Arch;
@@ -81,7 +78,7 @@ impl<'m, 'a, 'g, T: Lane + RealField> Whitening<'m, 'a, 'g, T> {
         rows.enumerate().for_each(|(i, row)| set_row(&mut values, ground.features(), i, row.iter().copied()));
         let mut columns = Columns::zeros(count, members.len())?;
         let (values, entries) = (&values[..], &mut columns.numbers[..]);
-        self.arch.dispatch(Entries { ground, rows: members, count, values, entries });
+        ground.runs(self.arch, members, count, values, entries);
         Ok(columns)
     }
 

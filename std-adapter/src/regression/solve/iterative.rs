@@ -34,8 +34,7 @@ use crate::regression::{
 };
 use dpp_nystrom_core::{Error as CoreError, GroundSet, Points, TRIES};
 use dpp_nystrom_host::heap::zeros;
-use dpp_nystrom_host::simd::kernel::Entries;
-use dpp_nystrom_host::simd::lane::{Ground, Lane, set_row};
+use dpp_nystrom_host::simd::lane::{Ground, InLanes, Lane, set_row};
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
@@ -231,8 +230,7 @@ impl<'a, T: Lane + RealField> Problem<'a, T> {
         let columns = matrix.par_col_chunks_mut(TRIES).zip(self.members.par_chunks(TRIES));
         columns.try_for_each(|(mut columns, rows)| {
             let mut entries = zeros(rows.len() * count, T::ZERO)?;
-            let ground = &self.landmarks;
-            self.arch.dispatch(Entries { ground, rows, count, values: lanes, entries: &mut entries });
+            self.landmarks.runs(self.arch, rows, count, lanes, &mut entries);
             for (column, entries) in columns.as_mut().col_iter_mut().zip(entries.chunks_exact(count)) {
                 column.iter_mut().zip(entries).for_each(|(slot, entry)| *slot = entry.to_f64());
             }
@@ -456,7 +454,7 @@ impl<'p, 'a, T: Lane + RealField> Block<'p, 'a, T> {
             set_row(&mut self.values, input.dim, row - rows.start, input.row(row).iter().copied());
         }
         let entries = &mut self.entries[..count * landmarks.len()];
-        arch.dispatch(Entries { ground: landmarks, rows: members, count, values: &self.values, entries });
+        landmarks.runs(*arch, members, count, &self.values, entries);
         let kernel = MatRef::from_column_major_slice(&*entries, count, landmarks.len());
         let mut outputs = self.outputs.as_mut().subrows_mut(0, count);
         matmul(outputs.as_mut(), Accum::Replace, kernel, weights.as_ref(), T::ONE, Par::Seq);
