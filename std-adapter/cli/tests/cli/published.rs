@@ -122,9 +122,9 @@ fn the_chain_satisfies_the_trace_identity_on_real_rows() {
     let ground = data.ground(setting.kernel).unwrap();
     let expected = expected_trace_error(Spectrum::of(&ground).unwrap().eigenvalues(), LANDMARKS);
     let kdpp = |chain, steps| Kdpp::default().start(Start::Uniform).chain(chain).steps(steps);
-    let long = Steps::Count(2_500);
+    let long = Steps::Count(6_000);
     let metropolis = ChainKind::Swap(Rule::METROPOLIS);
-    // Long enough: the mean is stable after 1,500 steps. And as long as the program itself
+    // Long enough: the mean is stable after a quarter of the steps. And as long as the program itself
     // runs by default.
     for method in [kdpp(metropolis, long), kdpp(ChainKind::Slot, long), kdpp(ChainKind::Slot, Steps::Auto)] {
         let off = deviation(&data, setting, &method, expected);

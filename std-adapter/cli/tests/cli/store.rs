@@ -355,7 +355,7 @@ fn a_killed_fit_resumes_to_the_same_model() {
 
 #[test]
 fn a_killed_fit_to_classes_resumes_to_the_same_model() {
-    let sample = Sample::new(75_000, 4);
+    let sample = Sample::new(150_000, 4);
     let labels = sample.target.iter().zip(&sample.features);
     let labels = labels.map(|(y, row)| if *y < row[0] { "low" } else { "high" });
     let csv = sample.csv();

@@ -1,12 +1,11 @@
 //! `f32` and `f64` as vectors of the machine's width, and the ground sets whose rows lie in them.
 
 use crate::error::Error;
-use crate::simd::kernel::Entries;
 use crate::simd::sample::{Sample, seeds_of};
 use bytemuck::Pod;
 use dpp_nystrom_core::{GroundSet, Points, Random, Scalar, TRIES, kernel::ChosenKernel};
 use faer::traits::RealField;
-use pulp::{Arch, Simd};
+use pulp::{Arch, Simd, WithSimd};
 
 /// Rows under one of the core's kernels, which are evaluated in lanes.
 pub type Ground<'g, T> = Points<'g, T, ChosenKernel<T>>;
@@ -118,6 +117,72 @@ pub trait Lane: Scalar + Pod + RealField {
 pub fn set_row<T>(values: &mut [T], dim: usize, i: usize, row: impl IntoIterator<Item = T>) {
     let slots = values[i / TRIES * TRIES * dim..].iter_mut().skip(i % TRIES).step_by(TRIES);
     slots.zip(row).for_each(|(slot, value)| *slot = value);
+}
+
+/// The kernel of `rows` of the ground set with `count` rows in lanes: one run of `count` entries per row.
+pub(super) struct Entries<'e, T, G> {
+    /// The rows and the kernel.
+    pub(super) ground: &'e G,
+    /// Their indices.
+    pub(super) rows: &'e [usize],
+    /// The number of rows in lanes.
+    pub(super) count: usize,
+    /// The numbers of the rows in lanes: of [`TRIES`] rows, their values of each number are adjacent.
+    pub(super) values: &'e [T],
+    /// Where the entries go.
+    pub(super) entries: &'e mut [T],
+}
+
+impl<T: Lane, G: InLanes<T>> WithSimd for Entries<'_, T, G> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { ground, mut rows, count, values, mut entries } = self;
+        while !rows.is_empty() {
+            let next = match rows.len() {
+                8.. => runs::<T, S, G, 8>(simd, ground, rows, count, values, entries),
+                4.. => runs::<T, S, G, 4>(simd, ground, rows, count, values, entries),
+                2.. => runs::<T, S, G, 2>(simd, ground, rows, count, values, entries),
+                _ => runs::<T, S, G, 1>(simd, ground, rows, count, values, entries),
+            };
+            rows = &rows[next..];
+            entries = &mut entries[next * count..];
+        }
+    }
+}
+
+/// Evaluate the runs of the first `R` rows, and return `R`.
+#[inline(always)]
+fn runs<T: Lane, S: Simd, G: InLanes<T>, const R: usize>(
+    simd: S,
+    ground: &G,
+    rows: &[usize],
+    count: usize,
+    values: &[T],
+    entries: &mut [T],
+) -> usize {
+    let lanes = size_of::<T::Vector<S>>() / size_of::<T>();
+    let stride = TRIES / lanes;
+    let numbers = T::vectors::<S>(values);
+    let width = ground.width() * stride;
+    let rows: [G::Row<'_>; R] = std::array::from_fn(|r| ground.row_of(rows[r]));
+    for block in 0..count.div_ceil(TRIES) {
+        let numbers = &numbers[block * width..(block + 1) * width];
+        for vector in 0..stride {
+            let first = block * TRIES + vector * lanes;
+            if first >= count {
+                break;
+            }
+            let values = ground.entries::<S, R>(simd, rows, &numbers[vector..], stride);
+            let width = lanes.min(count - first);
+            for (value, run) in values.iter().zip(entries.chunks_mut(count)) {
+                let value: &[T] = bytemuck::cast_slice(std::slice::from_ref(value));
+                run[first..first + width].copy_from_slice(&value[..width]);
+            }
+        }
+    }
+    R
 }
 
 impl Lane for f32 {

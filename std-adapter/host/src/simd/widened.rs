@@ -1,8 +1,8 @@
 //! Rows in `f32` under a kernel that is evaluated in `f64`: for methods that need the precision, on rows that
 //! are stored in half the memory.
 
-use crate::simd::kernel::{Entries, entries};
-use crate::simd::lane::{Ground, InLanes};
+use crate::simd::kernel::entries;
+use crate::simd::lane::{Entries, Ground, InLanes};
 use dpp_nystrom_core::GroundSet;
 use dpp_nystrom_core::kernel::{ChosenKernel, Kernel};
 use pulp::{Arch, Simd};
