@@ -1,11 +1,11 @@
 //! Every command in the pages of `std-adapter/docs`, run as it is printed there.
 //!
 //! A block that is fenced as `console` has commands, after `$ `, each with what a terminal shows: both
-//! streams, in which `[..]` stands for anything in a line and a line `...` for any lines. Figures may differ as
-//! those of two processors do: by the standard error that follows, or by 5 %. A here-document and lines after
-//! a backslash belong to their command. A block with `file=NAME` after its language is written to that file
-//! first. The blocks of a page share an empty folder, and are run in order by `sh`. A command that is to fail
-//! shows a line that begins with `error:`.
+//! streams, in which `[..]` stands for anything in a line and a line `...` for any lines. Figures may
+//! differ as those of two processors do: by the standard error that follows, or by 5 %. A here-document
+//! and lines after a backslash belong to their command. A block with `file=NAME` after its language is
+//! written to that file first. The blocks of a page share an empty folder, and are run in order by `sh`.
+//! A command that is to fail shows a line that begins with `error:`.
 
 #![cfg(unix)]
 
