@@ -36,8 +36,8 @@ pub trait InLanes<T: Lane>: GroundSet<T> + Sync {
         stride: usize,
     ) -> [T::Vector<S>; R];
 
-    /// Write the kernel of `rows` with the first `count` rows in lanes: one run of `count` entries per row. Of
-    /// [`TRIES`] rows in lanes, their values of each number are adjacent.
+    /// Write the kernel of `rows` with the first `count` rows in lanes: one run of `count` entries per row.
+    /// Of [`TRIES`] rows in lanes, their values of each number are adjacent.
     fn runs(&self, arch: Arch, rows: &[usize], count: usize, values: &[T], runs: &mut [T])
     where
         Self: Sized,
