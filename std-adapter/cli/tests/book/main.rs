@@ -92,7 +92,8 @@ const TOLERANCE: f64 = 0.05;
 /// The same of a standard error, which is an estimate from some 100 rows itself.
 const TOLERANCE_OF_ERROR: f64 = 0.25;
 
-/// The same of a ridge, which is one of a grid: errors of neighbours may be a tie.
+/// The same of a ridge: the errors of two neighbours in its grid may be a tie, and the next larger is √10
+/// times one, 2.2 of it away.
 const TOLERANCE_OF_RIDGE: f64 = 2.5;
 
 /// By how much the number in these bytes of a page's line may differ: one with a standard error, as in
