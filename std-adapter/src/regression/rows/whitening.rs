@@ -73,12 +73,17 @@ impl<'m, 'a, 'g, T: Lane + RealField> Whitening<'m, 'a, 'g, T> {
         &self,
         rows: impl ExactSizeIterator<Item = &'r [T]>,
     ) -> Result<Columns<T>, Error> {
-        let (ground, members, count) = (self.landmarks.ground(), self.landmarks.members(), rows.len());
+        let (ground, count) = (self.landmarks.ground(), rows.len());
         let mut values = zeros(count.next_multiple_of(TRIES) * ground.features(), T::ZERO)?;
         rows.enumerate().for_each(|(i, row)| set_row(&mut values, ground.features(), i, row.iter().copied()));
+        self.entries(count, &values)
+    }
+
+    /// The values of so many rows in lanes: compiled once, and not for each iterator.
+    fn entries(&self, count: usize, values: &[T]) -> Result<Columns<T>, Error> {
+        let (ground, members) = (self.landmarks.ground(), self.landmarks.members());
         let mut columns = Columns::zeros(count, members.len())?;
-        let (values, entries) = (&values[..], &mut columns.numbers[..]);
-        ground.runs(self.arch, members, count, values, entries);
+        ground.runs(self.arch, members, count, values, &mut columns.numbers);
         Ok(columns)
     }
 
@@ -86,6 +91,7 @@ impl<'m, 'a, 'g, T: Lane + RealField> Whitening<'m, 'a, 'g, T> {
     pub(crate) fn whiten(&self, columns: &mut Columns<T>) {
         solve_lower_triangular_in_place(self.lower.as_ref(), columns.view_mut().transpose_mut(), Par::Seq);
     }
+
     /// Return `φ(x)` of each of these rows.
     ///
     /// # Errors
