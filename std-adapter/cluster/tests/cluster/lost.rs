@@ -18,12 +18,12 @@ const ROWS: usize = 120_000;
 /// Kills of executors in one run.
 const KILLS: u64 = 10;
 
-/// No result takes as long: an executor is lost after 10 s, or 20 s with TLS.
-const HANGS: Duration = Duration::from_secs(180);
+/// No result takes as long, whatever runs beside it: an executor is lost after 10 s, or 20 s with TLS.
+const HANGS: Duration = Duration::from_secs(400);
 
 async fn accumulate(rows: &Rows<'_>, expected: &Computed) {
     let folds = tokio::time::timeout(HANGS, rows.accumulate(&expected.spec)).await;
-    assert_same_state(&folds.expect("no result within three minutes").unwrap(), &expected.folds);
+    assert_same_state(&folds.expect("no result in time").unwrap(), &expected.folds);
 }
 
 /// Kill an executor in the middle of a query, whose result is the same.

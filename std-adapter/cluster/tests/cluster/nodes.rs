@@ -83,11 +83,11 @@ fn is_ready(port: u16, tls: Option<&Tls>) -> bool {
     asked.is_ok() && stream.read_to_string(&mut response).is_ok() && response.starts_with("HTTP/1.1 200")
 }
 
-/// Waits until something is so, and fails after two minutes.
+/// Waits until something is so, and fails after five minutes.
 pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(120), "not within two minutes: {what}");
+        assert!(begin.elapsed() < Duration::from_secs(300), "not within five minutes: {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 const ROWS: usize = 120_000;
 
 /// What the documentation states for a scheduler that falls silent is 30 s; with room for a machine at work.
-const HANGS: Duration = Duration::from_secs(120);
+const HANGS: Duration = Duration::from_secs(300);
 
 struct Waiting {
     nodes: Nodes,
