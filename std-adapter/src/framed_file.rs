@@ -40,6 +40,13 @@ pub(crate) enum Length {
     Eight = 8,
 }
 
+impl Length {
+    /// Whether the field holds this number of bytes.
+    fn holds(self, bytes: u64) -> bool {
+        self != Self::Four || u32::try_from(bytes).is_ok()
+    }
+}
+
 /// The reason a framed file is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameProblem {
@@ -98,7 +105,7 @@ impl Frame {
     /// # Errors
     /// Errors of `out`, and `InvalidInput` for content too long for the length field.
     pub(crate) fn write(&self, out: &mut (impl Write + ?Sized), content: &[u8]) -> io::Result<()> {
-        if self.length == Length::Four && u32::try_from(content.len()).is_err() {
+        if !self.length.holds(content.len() as u64) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let length = &(content.len() as u64).to_le_bytes()[..self.length as usize];
@@ -193,6 +200,13 @@ mod tests {
             assert_eq!(bytes[12 + width..16 + width], checksum);
             assert_eq!(frame.read(&mut &bytes[..], 7).unwrap(), Ok((2, content.to_vec())));
         }
+    }
+
+    #[test]
+    fn four_bytes_hold_lengths_below_4_gib() {
+        let (most, more) = (u64::from(u32::MAX), 1 << 32);
+        let holds = |bytes| [Length::None, Length::Four, Length::Eight].map(|length| length.holds(bytes));
+        assert_eq!((holds(most), holds(more)), ([true; 3], [true, false, true]));
     }
 
     #[test]
