@@ -1,7 +1,7 @@
 //! Descent on the leave-one-out error by L-BFGS (Liu and Nocedal 1989).
 
 use crate::linalg::lbfgs::minimise;
-use crate::metric::{objective::Problem, transform::Transform};
+use crate::metric::{objective::Problem, objective::Work, transform::Transform};
 use crate::observer::Observer;
 use faer::{Mat, MatRef};
 use std::cell::RefCell;
@@ -115,13 +115,13 @@ impl Point {
     /// Measure the errors at this point, and the gradient of `ln J` by its [`place`](Self::place).
     fn evaluate(
         self,
-        problem: &Problem<'_>,
+        (problem, work): (&Problem<'_>, &mut Work),
         held_out: Option<&Problem<'_>>,
         moves: Moves,
     ) -> Option<(Measured, Vec<f64>)> {
         let Self { transform, ridge, landmarks: home } = &self;
         let (rows, landmarks) = (transform.apply(problem.rows), transform.apply(home.as_ref()));
-        let solved = problem.evaluate(rows.as_ref(), landmarks.as_ref(), *ridge)?;
+        let solved = problem.evaluate(work, rows.as_ref(), landmarks.as_ref(), *ridge)?;
         let mut slope = Vec::new();
         if moves != Moves::Landmarks {
             slope = transform.slope(solved.rows.as_ref(), problem.rows);
@@ -156,14 +156,16 @@ impl Point {
         let (rows, landmarks) =
             (self.transform.apply(problem.rows), self.transform.apply(self.landmarks.as_ref()));
         self.ridge = problem.best_ridge(rows.as_ref(), landmarks.as_ref(), ridges)?;
-        self.evaluate(problem, held_out, Moves::Transform).map(|(measured, _)| measured)
+        let mut work = Work::new(problem, landmarks.nrows());
+        self.evaluate((problem, &mut work), held_out, Moves::Transform).map(|(measured, _)| measured)
     }
 
     /// Return what the solution leaves of the targets of rows held out: a column for each target.
     pub(crate) fn left(&self, problem: &Problem<'_>, held_out: &Problem<'_>) -> Option<Mat<f64>> {
         let [rows, held, landmarks] =
             [problem.rows, held_out.rows, self.landmarks.as_ref()].map(|rows| self.transform.apply(rows));
-        let solved = problem.evaluate(rows.as_ref(), landmarks.as_ref(), self.ridge)?;
+        let mut work = Work::new(problem, landmarks.nrows());
+        let solved = problem.evaluate(&mut work, rows.as_ref(), landmarks.as_ref(), self.ridge)?;
         Some(held_out.left(held.as_ref(), landmarks.as_ref(), &solved))
     }
 
@@ -178,7 +180,8 @@ impl Point {
     pub(crate) fn gradients(&self, problem: &Problem<'_>) -> Option<Mat<f64>> {
         let [rows, landmarks] =
             [problem.rows, self.landmarks.as_ref()].map(|rows| self.transform.apply(rows));
-        let solved = problem.evaluate(rows.as_ref(), landmarks.as_ref(), self.ridge)?;
+        let mut work = Work::new(problem, landmarks.nrows());
+        let solved = problem.evaluate(&mut work, rows.as_ref(), landmarks.as_ref(), self.ridge)?;
         Some(problem.gradients(rows.as_ref(), landmarks.as_ref(), &solved))
     }
 }
@@ -234,13 +237,16 @@ pub(crate) fn descend(
     let may_end = held_out.is_some() && moves == Moves::Transform;
     let best = Best { least: f64::INFINITY, found: None, errors: [f64::INFINITY; 3], since: 0 };
     let best = RefCell::new(best);
+    let work = RefCell::new(Work::new(problem, from.point.landmarks.nrows()));
     // `ln J`: its steps do not depend on the size of the error.
     let function = |place: &[f64]| {
         if may_end && best.borrow().since >= PATIENCE.0 {
             return None;
         }
         best.borrow_mut().since += 1;
-        let found = from.point.at(place, moves).and_then(|point| point.evaluate(problem, held_out, moves));
+        let point = from.point.at(place, moves);
+        let found =
+            point.and_then(|point| point.evaluate((problem, &mut work.borrow_mut()), held_out, moves));
         let Some((measured, slope)) = found else { return Some((WORST, vec![0.0; place.len()])) };
         let value = measured.left_out.ln();
         best.borrow_mut().meet(measured);
@@ -255,7 +261,7 @@ mod tests {
     use super::{Moves, Point, descend};
     use crate::data::weights::Weights;
     use crate::kernel::kind::KernelKind;
-    use crate::metric::{objective::Problem, transform::Transform};
+    use crate::metric::{objective::Problem, objective::Work, transform::Transform};
     use crate::observer::{NoObserver, Observer};
     use faer::Mat;
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -299,7 +305,10 @@ mod tests {
         let (learned, held) = (part(0, 40), part(40, 20));
         let point = Point { transform: Transform::Scales(vec![1.0; 2]), ridge: 1e-3, landmarks };
         let descended = |held: &Problem<'_>| {
-            let (from, _) = point.clone().evaluate(&learned, Some(held), Moves::Transform).unwrap();
+            let (from, _) = point
+                .clone()
+                .evaluate((&learned, &mut Work::new(&learned, 8)), Some(held), Moves::Transform)
+                .unwrap();
             descend(&learned, Some(held), &from, (Moves::Transform, 20), &NoObserver).unwrap()
         };
         let (both, halves) = (descended(&held), [part(40, 10), part(50, 10)].map(|half| descended(&half)));
@@ -325,7 +334,8 @@ mod tests {
         let point = Point { transform: Transform::Scales(vec![1.0; 3]), ridge: 1e-3, landmarks };
         let evaluations = |held: Option<&Problem<'_>>, moves| {
             let observer = Evaluations::default();
-            let (from, _) = point.clone().evaluate(&learned, held, moves).unwrap();
+            let (from, _) =
+                point.clone().evaluate((&learned, &mut Work::new(&learned, 8)), held, moves).unwrap();
             descend(&learned, held, &from, (moves, 100), &observer).unwrap();
             observer.0.into_inner()
         };
@@ -354,14 +364,18 @@ mod tests {
             }) {
                 let point = Point { transform: transform.clone(), ridge: 1e-2, landmarks: landmarks.clone() };
                 let at = |place: &[f64]| {
-                    let (measured, slope) =
-                        point.at(place, moves).unwrap().evaluate(&problem, None, moves).unwrap();
+                    let (measured, slope) = point
+                        .at(place, moves)
+                        .unwrap()
+                        .evaluate((&problem, &mut Work::new(&problem, 6)), None, moves)
+                        .unwrap();
                     (measured.left_out.ln(), slope)
                 };
                 let place = point.place(moves);
                 let (error, slope) = at(&place);
                 assert_eq!(slope.len(), place.len());
-                let (here, _) = point.clone().evaluate(&problem, None, moves).unwrap();
+                let (here, _) =
+                    point.clone().evaluate((&problem, &mut Work::new(&problem, 6)), None, moves).unwrap();
                 assert!((error - here.left_out.ln()).abs() < 1e-12);
                 for (number, found) in slope.into_iter().enumerate() {
                     let moved = |by: f64| {

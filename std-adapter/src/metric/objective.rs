@@ -2,23 +2,24 @@
 //! the ridge.
 //!
 //! Rows `X` and landmarks `Z` are transformed already. With `K = k(X, Z)`, `k(Z, Z) + εI = LLᵀ`, `Φ = KL⁻ᵀ`,
-//! `G = ΦᵀΦ + NγI`:
+//! `ΦᵀΦ + NγI = TTᵀ`:
 //!
-//! `W = G⁻¹ΦᵀY`, `R = Y - ΦW`, `M = ΦG⁻¹`, `h_i = m_iᵀφ_i`, `e_i = r_i/(1 - h_i)`, `J = Σ e²/N`.
+//! `U = ΦT⁻ᵀ`, `v = UᵀY`, `R = Y - Uv`, `h_i = ‖u_i‖²`, `e_i = r_i/(1 - h_i)`, `J = Σ e²/N`.
 //!
 //! The weights are solved for inside (variable projection, Golub and Pereyra 1973). With
-//! `a_i = 2e_i/(N(1 - h_i))`, `b_i = Σ 2e_i²/(N(1 - h_i))` over the targets, `Q = Mᵀa`, `B = diag b`:
+//! `a_i = 2e_i/(N(1 - h_i))`, `b_i = Σ 2e_i²/(N(1 - h_i))` over the targets, `q = Uᵀa`, `B = diag b`,
+//! `C = UᵀBU`, `P = ½(qvᵀ + vqᵀ) - C`:
 //!
-//! - `∂J/∂Φ = -aWᵀ - RQᵀ + (ΦQ)Wᵀ + 2BM - 2Φ(MᵀBM)`, `∂J/∂γ = N(Σ qw - tr MᵀBM)`,
-//! - `∂J/∂K = (∂J/∂Φ)L⁻¹`, and through the factor (Murray 2016), `L̄ = tril(-(∂J/∂K)ᵀΦ)`, `S = tril(LᵀL̄)`
-//!   with half its diagonal, `∂J/∂k(Z, Z) = L⁻ᵀSL⁻¹`,
-//! - from there through the kernel to `X` and `Z`, which is both arguments of `k(Z, Z)`: so no matrix is
-//!   symmetrised.
+//! - `∂J/∂K = ((Uq - a)vᵀ - Rqᵀ + 2BU - 2UC) T⁻¹L⁻¹`,
+//! - `J` depends on `k(Z, Z)` by the penalty `Nγ k(Z, Z)` on the weights of kernel values alone, and so
+//!   `∂J/∂k(Z, Z) = Nγ L⁻ᵀT⁻ᵀ P T⁻¹L⁻¹` and `∂J/∂γ = N tr T⁻ᵀPT⁻¹`,
+//! - from there through the kernel to `X` and `Z`, which is both arguments of `k(Z, Z)`.
 //!
 //! With weights of mean 1, `K` and `Y` are those of the rows times the square roots of their weights.
 //!
-//! An evaluation costs some `4.5Nc² + 4Ncd` multiply-adds, three times a fit. Rows are evaluated in blocks,
-//! on all threads, and the sums of blocks are added in their order: the number of threads changes no bit.
+//! An evaluation costs some `3.5Nc² + 4Ncd` multiply-adds, two and a half times a fit. Rows are evaluated in
+//! blocks, on all threads, and the sums of blocks are added in their order: the number of threads changes no
+//! bit.
 
 use crate::data::weights::Weights;
 use crate::kernel::kind::KernelKind;
@@ -28,9 +29,7 @@ use dpp_nystrom_core::kernel::Argument;
 use dpp_nystrom_host::simd::kernel::InPlace;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place as solve_lower, solve_upper_triangular_in_place as solve_upper,
-};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
@@ -76,160 +75,141 @@ pub(crate) struct Solved {
     weights: Mat<f64>,
 }
 
-/// The features of a block of rows, times the square roots of their weights.
+/// A block of rows, times the square roots of their weights, and its working memory, N x c each.
 struct Block {
     /// The first row.
     first: usize,
-    /// `Φ`.
+    /// `Y`.
+    targets: Mat<f64>,
+    /// `K`, then `U`, then `∂J/∂K`.
+    values: Mat<f64>,
+    /// `Φ`, then `BU`, then `∂J/∂K LT`.
     phi: Mat<f64>,
     /// The slopes of [`kernel_values`] of `K`.
     slopes: Mat<f64>,
-    /// `Y`.
-    targets: Mat<f64>,
 }
 
-/// The features of all rows.
-struct Features {
+/// The working memory of evaluations with the same problem and number of landmarks.
+pub(crate) struct Work {
     blocks: Vec<Block>,
-    /// `L`.
-    lower: Mat<f64>,
-    /// The slopes of [`kernel_values`] of `k(Z, Z)`.
-    home_slopes: Mat<f64>,
 }
 
-/// What a regression leaves of a block of rows, and what leaving out each row changes.
+/// What leaving out each row of a block changes.
 struct LeftOut {
-    /// `B^½ M`.
-    shares: Mat<f64>,
-    /// The diagonal of `B^½`.
-    roots: Vec<f64>,
     /// `R`.
     residuals: Mat<f64>,
     /// `a`, a row each.
     a: Mat<f64>,
     /// The block's part of `NJ`.
     squares: f64,
-    /// The block's part of `Q`.
+    /// The block's part of `q`.
     q: Mat<f64>,
-    /// The block's part of `MᵀBM`, below its diagonal.
+    /// The block's part of `C`, on and below its diagonal.
     curvature: Mat<f64>,
 }
 
-/// The gradient of a block's rows, and its part of that of the landmarks.
-struct Slope {
-    rows: Mat<f64>,
-    landmarks: Mat<f64>,
-    /// The block's part of `(∂J/∂K)ᵀΦ`, on and below its diagonal.
-    bar: Mat<f64>,
-}
+impl Work {
+    pub(crate) fn new(problem: &Problem<'_>, landmarks: usize) -> Self {
+        let block = |first: usize| {
+            let len = BLOCK.min(problem.rows.nrows() - first);
+            let mut targets = problem.targets.subrows(first, len).to_owned();
+            problem.weights.skip(first).scale(targets.as_mut());
+            let [values, phi, slopes] = [(); 3].map(|()| Mat::zeros(len, landmarks));
+            Block { first, targets, values, phi, slopes }
+        };
+        Self { blocks: (0..problem.rows.nrows()).step_by(BLOCK).map(block).collect() }
+    }
 
-impl Features {
-    fn of(problem: &Problem<'_>, rows: MatRef<'_, f64>, landmarks: MatRef<'_, f64>) -> Option<Self> {
-        let Problem { kernel, weights, targets, .. } = *problem;
-        let (mut lower, home_slopes) = kernel_values(kernel, landmarks, landmarks);
+    /// Compute `Φ`, and return `L⁻¹` and the slopes of [`kernel_values`] of `k(Z, Z)`.
+    fn features(
+        &mut self,
+        problem: &Problem<'_>,
+        rows: MatRef<'_, f64>,
+        landmarks: MatRef<'_, f64>,
+    ) -> Option<(Mat<f64>, Mat<f64>)> {
+        let Problem { kernel, weights, .. } = *problem;
+        let [mut lower, mut home_slopes] = [(); 2].map(|()| Mat::zeros(landmarks.nrows(), landmarks.nrows()));
+        kernel_values(kernel, landmarks, landmarks, (&mut lower, Some(&mut home_slopes)));
         (0..lower.nrows()).for_each(|a| lower[(a, a)] = 1.0 + JITTER);
         factor(&mut lower)?;
-        let block = |first: usize| {
-            let len = BLOCK.min(rows.nrows() - first);
-            let (mut phi, slopes) = kernel_values(kernel, rows.subrows(first, len), landmarks);
-            weights.skip(first).scale(phi.as_mut());
-            solve_lower(lower.as_ref(), phi.as_mut().transpose_mut(), Par::Seq);
-            let mut targets = targets.subrows(first, len).to_owned();
-            weights.skip(first).scale(targets.as_mut());
-            Block { first, phi, slopes, targets }
-        };
-        let blocks = (0..rows.nrows()).into_par_iter().step_by(BLOCK).map(block).collect();
-        Some(Self { blocks, lower, home_slopes })
+        let inverse = inverse(&lower);
+        self.blocks.par_iter_mut().for_each(|Block { first, values, phi, slopes, .. }| {
+            let rows = rows.subrows(*first, values.nrows());
+            kernel_values(kernel, rows, landmarks, (values, Some(slopes)));
+            weights.skip(*first).scale(values.as_mut());
+            by_transpose(phi, values, &inverse);
+        });
+        Some((inverse, home_slopes))
     }
 
-    /// Return the features of all rows, a column each.
-    fn columns(&self) -> Mat<f64> {
-        let count = self.blocks.iter().map(|block| block.phi.nrows()).sum();
-        let mut all = Mat::zeros(self.lower.nrows(), count);
-        for Block { first, phi, .. } in &self.blocks {
-            all.as_mut().subcols_mut(*first, phi.nrows()).copy_from(phi.transpose());
-        }
-        all
-    }
-
-    /// Return the factor of `G`, and `W`.
-    fn weights(&self, outputs: usize, load: f64) -> Option<(Mat<f64>, Mat<f64>)> {
-        let c = self.lower.nrows();
+    /// Return `T⁻¹` and `v`.
+    fn weights(&self, (landmarks, outputs): (usize, usize), load: f64) -> Option<(Mat<f64>, Mat<f64>)> {
         let of_block = |Block { phi, targets, .. }: &Block| {
-            let mut gram = Mat::zeros(c, c);
+            let mut gram = Mat::zeros(landmarks, landmarks);
             add_lower(gram.as_mut(), phi.transpose(), phi.as_ref());
             (gram, product(phi.transpose(), targets.as_ref()))
         };
         let parts: Vec<_> = self.blocks.par_iter().map(of_block).collect();
-        let zero = (Mat::zeros(c, c), Mat::zeros(c, outputs));
-        let (mut penalised, mut weights) = parts
-            .into_iter()
-            .fold(zero, |(gram, along), (of_gram, of_along)| (gram + of_gram, along + of_along));
-        (0..c).for_each(|k| penalised[(k, k)] += load);
+        let (mut penalised, mut along) = (Mat::zeros(landmarks, landmarks), Mat::zeros(landmarks, outputs));
+        for (gram, of_targets) in &parts {
+            increase(&mut penalised, gram);
+            increase(&mut along, of_targets);
+        }
+        (0..landmarks).for_each(|k| penalised[(k, k)] += load);
         factor(&mut penalised)?;
-        solve_lower(penalised.as_ref(), weights.as_mut(), Par::Seq);
-        solve_upper(penalised.transpose(), weights.as_mut(), Par::Seq);
-        Some((penalised, weights))
+        let inverse = inverse(&penalised);
+        let along = product(inverse.as_ref(), along.as_ref());
+        Some((inverse, along))
     }
 }
 
 impl Block {
-    /// Leave out each row of `count` in all, with the factor of `G` and `W`.
-    fn leave_out(&self, factor: MatRef<'_, f64>, weights: MatRef<'_, f64>, count: f64) -> LeftOut {
-        let Self { phi, targets, .. } = self;
-        let (len, c, outputs) = (phi.nrows(), phi.ncols(), targets.ncols());
-        let mut shares = phi.clone();
-        solve_lower(factor, shares.as_mut().transpose_mut(), Par::Seq);
-        solve_upper(factor.transpose(), shares.as_mut().transpose_mut(), Par::Seq);
+    /// Leave out each row of `count` in all, with `T⁻¹` and `v`.
+    fn leave_out(&mut self, inverse: &Mat<f64>, along: MatRef<'_, f64>, count: f64) -> LeftOut {
+        let Self { targets, values: hats, phi: weighted, .. } = self;
+        by_transpose(hats, weighted, inverse);
+        let (len, c, outputs) = (hats.nrows(), hats.ncols(), targets.ncols());
         let mut residuals = targets.clone();
-        add(residuals.as_mut(), phi.as_ref(), weights, -1.0);
+        add(residuals.as_mut(), hats.as_ref(), along, -1.0);
         let mut free = vec![1.0; len];
         for k in 0..c {
-            for ((free, m), f) in free.iter_mut().zip(shares.col_as_slice(k)).zip(phi.col_as_slice(k)) {
-                *free -= m * f;
-            }
+            free.iter_mut().zip(hats.col_as_slice(k)).for_each(|(free, hat)| *free -= hat * hat);
         }
         free.iter_mut().for_each(|free| *free = free.max(FREE));
-        let (mut a, mut roots, mut squares) = (Mat::zeros(len, outputs), vec![0.0; len], 0.0);
+        let (mut a, mut b, mut squares) = (Mat::zeros(len, outputs), vec![0.0; len], 0.0);
         for t in 0..outputs {
-            for (i, (free, b)) in free.iter().zip(&mut roots).enumerate() {
-                let left_out = residuals[(i, t)] / free;
-                a[(i, t)] = 2.0 * left_out / (count * free);
-                *b += left_out * a[(i, t)];
+            let columns = residuals.col_as_slice(t).iter().zip(a.col_as_slice_mut(t));
+            for ((residual, a), (free, b)) in columns.zip(free.iter().zip(&mut b)) {
+                let left_out = residual / free;
+                *a = 2.0 * left_out / (count * free);
+                *b += left_out * *a;
                 squares += left_out * left_out;
             }
         }
-        roots.iter_mut().for_each(|b| *b = b.sqrt());
-        let q = product(shares.transpose(), a.as_ref());
+        let q = product(hats.transpose(), a.as_ref());
         for k in 0..c {
-            shares.col_as_slice_mut(k).iter_mut().zip(&roots).for_each(|(share, root)| *share *= root);
+            let columns = weighted.col_as_slice_mut(k).iter_mut().zip(hats.col_as_slice(k));
+            columns.zip(&b).for_each(|((weighted, hat), b)| *weighted = b * hat);
         }
         let mut curvature = Mat::zeros(c, c);
-        add_lower(curvature.as_mut(), shares.transpose(), shares.as_ref());
-        LeftOut { shares, roots, residuals, a, squares, q, curvature }
+        add_lower(curvature.as_mut(), hats.transpose(), weighted.as_ref());
+        LeftOut { residuals, a, squares, q, curvature }
     }
 
-    /// Return `∂J/∂K`, and `(∂J/∂K)ᵀΦ` on and below its diagonal, with the sums over all blocks.
-    fn by_values(
-        &self,
-        left_out: LeftOut,
-        (weights, q, curvature): (MatRef<'_, f64>, MatRef<'_, f64>, MatRef<'_, f64>),
-        lower: MatRef<'_, f64>,
-    ) -> (Mat<f64>, Mat<f64>) {
-        let LeftOut { shares: mut slope, roots, residuals, a, .. } = left_out;
-        let c = slope.ncols();
-        for k in 0..c {
-            slope.col_as_slice_mut(k).iter_mut().zip(&roots).for_each(|(share, root)| *share *= 2.0 * root);
-        }
-        add(slope.as_mut(), self.phi.as_ref(), curvature, -2.0);
-        let mut fitted = product(self.phi.as_ref(), q);
-        fitted -= &a;
-        add(slope.as_mut(), fitted.as_ref(), weights.transpose(), 1.0);
+    /// Compute `∂J/∂K`, with the sums over all blocks and `T⁻¹L⁻¹`.
+    fn differentiate(
+        &mut self,
+        LeftOut { residuals, a: mut fitted, .. }: LeftOut,
+        (along, q, curvature): (MatRef<'_, f64>, MatRef<'_, f64>, MatRef<'_, f64>),
+        inverse: &Mat<f64>,
+    ) {
+        let Self { values: hats, phi: slope, .. } = self;
+        add(slope.as_mut(), hats.as_ref(), curvature, -1.0);
+        (0..slope.ncols()).for_each(|k| slope.col_as_slice_mut(k).iter_mut().for_each(|slope| *slope *= 2.0));
+        add(fitted.as_mut(), hats.as_ref(), q, -1.0);
+        add(slope.as_mut(), fitted.as_ref(), along.transpose(), -1.0);
         add(slope.as_mut(), residuals.as_ref(), q.transpose(), -1.0);
-        solve_upper(lower.transpose(), slope.as_mut().transpose_mut(), Par::Seq);
-        let mut bar = Mat::zeros(c, c);
-        add_lower(bar.as_mut(), slope.transpose(), self.phi.as_ref());
-        (slope, bar)
+        by_lower(hats, slope, inverse);
     }
 }
 
@@ -255,8 +235,18 @@ impl Problem<'_> {
 
     /// Return the features of these rows, transformed: a column each, without the weights.
     pub(crate) fn features(&self, rows: MatRef<'_, f64>, landmarks: MatRef<'_, f64>) -> Option<Mat<f64>> {
-        let unweighted = Problem { weights: Weights::default(), ..*self };
-        Some(Features::of(&unweighted, rows, landmarks)?.columns())
+        Problem { weights: Weights::default(), ..*self }.weighted_features(rows, landmarks)
+    }
+
+    /// Return the features of these rows, transformed, times the roots of their weights: a column each.
+    fn weighted_features(&self, rows: MatRef<'_, f64>, landmarks: MatRef<'_, f64>) -> Option<Mat<f64>> {
+        let mut work = Work::new(self, landmarks.nrows());
+        work.features(self, rows, landmarks)?;
+        let mut all = Mat::zeros(landmarks.nrows(), rows.nrows());
+        for Block { first, phi, .. } in &work.blocks {
+            all.as_mut().subcols_mut(*first, phi.nrows()).copy_from(phi.transpose());
+        }
+        Some(all)
     }
 
     /// Return what a solution leaves of the targets of these rows, transformed.
@@ -266,8 +256,8 @@ impl Problem<'_> {
         landmarks: MatRef<'_, f64>,
         solved: &Solved,
     ) -> Mat<f64> {
-        let mut values = distances(self.kernel, rows, landmarks);
-        in_place(self.kernel, &mut values, None);
+        let mut values = Mat::zeros(rows.nrows(), landmarks.nrows());
+        kernel_values(self.kernel, rows, landmarks, (&mut values, None));
         let mut left = self.targets.to_owned();
         add(left.as_mut(), values.as_ref(), solved.weights.as_ref(), -1.0);
         left
@@ -281,11 +271,12 @@ impl Problem<'_> {
         landmarks: MatRef<'_, f64>,
         solved: &Solved,
     ) -> Mat<f64> {
-        let (_, slopes) = kernel_values(self.kernel, rows, landmarks);
+        let [mut values, mut slopes] = [(); 2].map(|()| Mat::zeros(rows.nrows(), landmarks.nrows()));
+        kernel_values(self.kernel, rows, landmarks, (&mut values, Some(&mut slopes)));
         let mut outer = Mat::zeros(rows.ncols(), rows.ncols());
         for t in 0..self.targets.ncols() {
-            let weights = Mat::from_fn(rows.nrows(), landmarks.nrows(), |_, a| solved.weights[(a, t)]);
-            let (mut gradients, _) = through(self.kernel, rows, landmarks, weights, &slopes);
+            (0..landmarks.nrows()).for_each(|a| values.col_as_slice_mut(a).fill(solved.weights[(a, t)]));
+            let (mut gradients, _) = through(self.kernel, rows, landmarks, (&mut values, &slopes));
             self.weights.scale(gradients.as_mut());
             add(outer.as_mut(), gradients.transpose(), gradients.as_ref(), 1.0 / rows.nrows() as f64);
         }
@@ -299,7 +290,7 @@ impl Problem<'_> {
         landmarks: MatRef<'_, f64>,
         ridges: impl Iterator<Item = f64>,
     ) -> Option<f64> {
-        let features = Features::of(self, rows, landmarks)?.columns();
+        let features = self.weighted_features(rows, landmarks)?;
         let targets = self.weighted_targets();
         let (ridge, error) =
             Axes::new(&features).ok()?.best(targets.as_ref(), &ridges.collect::<Vec<_>>()).ok()?;
@@ -309,22 +300,22 @@ impl Problem<'_> {
     /// Solve with these rows, transformed, and landmarks; `None` where the error is not finite.
     pub(crate) fn evaluate(
         &self,
+        work: &mut Work,
         rows: MatRef<'_, f64>,
         landmarks: MatRef<'_, f64>,
         ridge: f64,
     ) -> Option<Solved> {
         let (c, d, m) = (landmarks.nrows(), rows.ncols(), self.targets.ncols());
         let count = rows.nrows() as f64;
-        let features = Features::of(self, rows, landmarks)?;
-        let (factor, weights) = features.weights(m, count * ridge)?;
-        let Features { blocks, lower, home_slopes } = &features;
-        let left_out = |block: &Block| block.leave_out(factor.as_ref(), weights.as_ref(), count);
-        let left_out: Vec<LeftOut> = blocks.par_iter().map(left_out).collect();
+        let (home_inverse, home_slopes) = work.features(self, rows, landmarks)?;
+        let (inverse, along) = work.weights((c, m), count * ridge)?;
+        let left_out = |block: &mut Block| block.leave_out(&inverse, along.as_ref(), count);
+        let left_out: Vec<LeftOut> = work.blocks.par_iter_mut().map(left_out).collect();
         let (mut squares, mut q, mut curvature) = (0.0, Mat::zeros(c, m), Mat::zeros(c, c));
         for block in &left_out {
             squares += block.squares;
-            q += &block.q;
-            curvature += &block.curvature;
+            increase(&mut q, &block.q);
+            increase(&mut curvature, &block.curvature);
         }
         let error = squares / count;
         if !error.is_finite() {
@@ -333,45 +324,41 @@ impl Problem<'_> {
         for k in 0..c {
             (0..k).for_each(|j| curvature[(j, k)] = curvature[(k, j)]);
         }
-        let along: f64 = (0..m).map(|t| (0..c).map(|k| q[(k, t)] * weights[(k, t)]).sum::<f64>()).sum();
-        let trace: f64 = (0..c).map(|k| curvature[(k, k)]).sum();
 
-        let sums = (weights.as_ref(), q.as_ref(), curvature.as_ref());
-        let slope = |(block, left_out): (&Block, LeftOut)| {
-            let (mut by_values, bar) = block.by_values(left_out, sums, lower.as_ref());
-            self.weights.skip(block.first).scale(by_values.as_mut());
-            let rows = rows.subrows(block.first, by_values.nrows());
-            let (rows, landmarks) = through(self.kernel, rows, landmarks, by_values, &block.slopes);
-            Slope { rows, landmarks, bar }
+        let to_values = product(inverse.as_ref(), home_inverse.as_ref());
+        let sums = (along.as_ref(), q.as_ref(), curvature.as_ref());
+        let slope = |(block, left_out): (&mut Block, LeftOut)| {
+            block.differentiate(left_out, sums, &to_values);
+            let Block { first, values, slopes, .. } = block;
+            self.weights.skip(*first).scale(values.as_mut());
+            let rows = rows.subrows(*first, values.nrows());
+            through(self.kernel, rows, landmarks, (values, slopes))
         };
-        let slopes: Vec<Slope> = blocks.par_iter().zip(left_out).map(slope).collect();
+        let slopes: Vec<_> = work.blocks.par_iter_mut().zip(left_out).map(slope).collect();
         let (mut of_rows, mut of_landmarks) = (Mat::zeros(rows.nrows(), d), Mat::zeros(c, d));
-        let mut bar = Mat::zeros(c, c);
-        for (block, slope) in blocks.iter().zip(slopes) {
-            of_rows.as_mut().subrows_mut(block.first, slope.rows.nrows()).copy_from(slope.rows);
-            of_landmarks += slope.landmarks;
-            bar += slope.bar;
+        for (block, (by_rows, by_landmarks)) in work.blocks.iter().zip(slopes) {
+            of_rows.as_mut().subrows_mut(block.first, by_rows.nrows()).copy_from(by_rows);
+            increase(&mut of_landmarks, &by_landmarks);
         }
-        // Through the factor: `L̄` is the negative of what stands below the diagonal.
-        let inner = product(lower.transpose(), bar.as_ref());
-        let half = |i, j| if i == j { -0.5 } else { -f64::from(i > j) };
-        let mut home = Mat::from_fn(c, c, |i, j| half(i, j) * inner[(i, j)]);
-        solve_upper(lower.transpose(), home.as_mut(), Par::Seq);
-        solve_upper(lower.transpose(), home.as_mut().transpose_mut(), Par::Seq);
-
-        let mut kernel_weights = weights;
-        solve_upper(lower.transpose(), kernel_weights.as_mut(), Par::Seq);
+        // By the penalty.
+        let mut penalty = product(q.as_ref(), along.transpose());
+        for k in 0..c {
+            for j in 0..=k {
+                let mean = 0.5 * (penalty[(j, k)] + penalty[(k, j)]) - curvature[(j, k)];
+                (penalty[(j, k)], penalty[(k, j)]) = (mean, mean);
+            }
+        }
+        let penalty = product(inverse.transpose(), product(penalty.as_ref(), inverse.as_ref()).as_ref());
+        let trace: f64 = (0..c).map(|k| penalty[(k, k)]).sum();
+        let home = product(penalty.as_ref(), home_inverse.as_ref());
+        let mut by_home = Mat::zeros(c, c);
+        add(by_home.as_mut(), home_inverse.transpose(), home.as_ref(), count * ridge);
         // A landmark is in both arguments of its own kernel matrix.
-        let (first, second) = through(self.kernel, landmarks, landmarks, home, home_slopes);
-        of_landmarks += first;
-        of_landmarks += second;
-        Some(Solved {
-            error,
-            rows: of_rows,
-            landmarks: of_landmarks,
-            ridge: count * (along - trace),
-            weights: kernel_weights,
-        })
+        let (first, second) = through(self.kernel, landmarks, landmarks, (&mut by_home, &home_slopes));
+        increase(&mut of_landmarks, &first);
+        increase(&mut of_landmarks, &second);
+        let weights = product(to_values.transpose(), along.as_ref());
+        Some(Solved { error, rows: of_rows, landmarks: of_landmarks, ridge: count * trace, weights })
     }
 }
 
@@ -392,27 +379,94 @@ fn add_lower(to: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     triangular::matmul(to, lower, Accum::Add, a, full, b, full, 1.0, Par::Seq);
 }
 
-/// Return the kernel's values, and what [`through`] needs of its derivative: that by half the squared
-/// distance, or for an L1 distance by it.
-fn kernel_values(kernel: KernelKind, x: MatRef<'_, f64>, z: MatRef<'_, f64>) -> (Mat<f64>, Mat<f64>) {
-    let mut values = distances(kernel, x, z);
-    let mut slopes = Mat::zeros(x.nrows(), z.nrows());
-    in_place(kernel, &mut values, Some(&mut slopes));
-    (values, slopes)
+/// Add a matrix of the same shape.
+fn increase(to: &mut Mat<f64>, by: &Mat<f64>) {
+    for k in 0..to.ncols() {
+        to.col_as_slice_mut(k).iter_mut().zip(by.col_as_slice(k)).for_each(|(to, by)| *to += by);
+    }
 }
 
-/// Replace arguments of a kernel of bandwidth 1 by its values, and fill in its slopes.
-fn in_place(kernel: KernelKind, values: &mut Mat<f64>, mut slopes: Option<&mut Mat<f64>>) {
+/// Return the inverse of a lower triangular matrix.
+fn inverse(lower: &Mat<f64>) -> Mat<f64> {
+    let mut inverse = Mat::identity(lower.nrows(), lower.nrows());
+    solve_lower(lower.as_ref(), inverse.as_mut(), Par::Seq);
+    inverse
+}
+
+/// Columns of a product with a triangle that are computed together: wider panels multiply more of its zeros.
+const PANEL: usize = 32;
+
+/// Replace a matrix by `ATᵀ` for a lower triangular `T`.
+fn by_transpose(product: &mut Mat<f64>, a: &Mat<f64>, lower: &Mat<f64>) {
+    for first in (0..lower.nrows()).step_by(PANEL) {
+        let next = (first + PANEL).min(lower.nrows());
+        let panel = lower.as_ref().submatrix(first, 0, next - first, next);
+        let columns = product.as_mut().subcols_mut(first, next - first);
+        matmul(columns, Accum::Replace, a.as_ref().subcols(0, next), panel.transpose(), 1.0, Par::Seq);
+    }
+}
+
+/// Replace a matrix by `AT` for a lower triangular `T`.
+fn by_lower(product: &mut Mat<f64>, a: &Mat<f64>, lower: &Mat<f64>) {
+    let order = lower.nrows();
+    for first in (0..order).step_by(PANEL) {
+        let count = PANEL.min(order - first);
+        let panel = lower.as_ref().submatrix(first, first, order - first, count);
+        let columns = product.as_mut().subcols_mut(first, count);
+        matmul(columns, Accum::Replace, a.as_ref().subcols(first, order - first), panel, 1.0, Par::Seq);
+    }
+}
+
+/// Replace a matrix by the kernel's values, and another by what [`through`] needs of its derivative: that by
+/// half the squared distance, or for an L1 distance by it.
+fn kernel_values(
+    kernel: KernelKind,
+    x: MatRef<'_, f64>,
+    z: MatRef<'_, f64>,
+    (values, mut slopes): (&mut Mat<f64>, Option<&mut Mat<f64>>),
+) {
     // No error is finite then.
-    let Ok(kernel) = kernel.build::<f64>(1.0) else { return values.fill(f64::NAN) };
+    let Ok(spec) = kernel.build::<f64>(1.0) else { return values.fill(f64::NAN) };
+    distances(kernel, x, z, values);
     let arch = Arch::new();
     for a in 0..values.ncols() {
         let slopes = slopes.as_mut().map_or(&mut [][..], |slopes| slopes.col_as_slice_mut(a));
         let values = values.col_as_slice_mut(a);
-        arch.dispatch(InPlace { kernel: &kernel, arguments: &mut *values, slopes: &mut *slopes });
+        arch.dispatch(InPlace { kernel: &spec, arguments: &mut *values, slopes: &mut *slopes });
         let not_subnormal = |value: &mut f64| *value = if value.abs() < LEAST { 0.0 } else { *value };
         values.iter_mut().for_each(not_subnormal);
         slopes.iter_mut().for_each(not_subnormal);
+    }
+}
+
+/// The sums that are added up side by side, since one would wait for each addition.
+const LANES: usize = 8;
+
+/// Multiplies `values` by `slopes`, adds the products to `of_rows`, and returns their sum.
+struct Sloped<'a> {
+    values: &'a mut [f64],
+    slopes: &'a [f64],
+    of_rows: &'a mut [f64],
+}
+
+impl NullaryFnOnce for Sloped<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Self { values, slopes, of_rows } = self;
+        let mut sums = [0.0; LANES];
+        let chunks = values.chunks_mut(LANES).zip(slopes.chunks(LANES)).zip(of_rows.chunks_mut(LANES));
+        for ((values, slopes), of_rows) in chunks {
+            for (sum, ((value, slope), of_row)) in
+                sums.iter_mut().zip(values.iter_mut().zip(slopes).zip(of_rows))
+            {
+                *value *= slope;
+                *of_row += *value;
+                *sum += *value;
+            }
+        }
+        sums.iter().sum()
     }
 }
 
@@ -440,9 +494,6 @@ struct Signed<'a> {
     of_rows: &'a mut [f64],
 }
 
-/// The sums that are added up side by side, since one would wait for each addition.
-const LANES: usize = 8;
-
 impl NullaryFnOnce for Signed<'_> {
     type Output = f64;
 
@@ -464,47 +515,47 @@ impl NullaryFnOnce for Signed<'_> {
     }
 }
 
-/// Return the kernel's arguments: the squared distances, or the sums of absolute differences.
-fn distances(kernel: KernelKind, x: MatRef<'_, f64>, z: MatRef<'_, f64>) -> Mat<f64> {
+/// Replace a matrix by the kernel's arguments: the squared distances, or the sums of absolute differences.
+fn distances(kernel: KernelKind, x: MatRef<'_, f64>, z: MatRef<'_, f64>, distances: &mut Mat<f64>) {
     if kernel.about().argument == Argument::L1Distance {
-        let (arch, x, mut distances) = (Arch::new(), x.to_owned(), Mat::zeros(x.nrows(), z.nrows()));
+        let (arch, x) = (Arch::new(), x.to_owned());
+        distances.fill(0.0);
         for a in 0..z.nrows() {
             for j in 0..z.ncols() {
                 let sums = distances.col_as_slice_mut(a);
                 arch.dispatch(Differences { x: x.col_as_slice(j), z: z[(a, j)], sums });
             }
         }
-        return distances;
+        return;
     }
     let squares = |rows: MatRef<'_, f64>| -> Vec<f64> {
         (0..rows.nrows()).map(|i| rows.row(i).squared_norm_l2()).collect()
     };
     let (of_x, of_z) = (squares(x), squares(z));
-    let mut distances = product(x, z.transpose());
+    matmul(distances.as_mut(), Accum::Replace, x, z.transpose(), 1.0, Par::Seq);
     for (a, z) in of_z.iter().enumerate() {
         for (distance, x) in distances.col_as_slice_mut(a).iter_mut().zip(&of_x) {
             *distance = (x + z - 2.0 * *distance).max(0.0);
         }
     }
-    distances
 }
 
-/// Return `∂J/∂X` and `∂J/∂Z` from those by the kernel's values and from the kernel's `slopes`:
+/// Return `∂J/∂X` and `∂J/∂Z` from those by the kernel's values, which are multiplied by the kernel's slopes:
 /// `∂k(x, z)/∂x = slope (x - z)`, or for an L1 distance `slope sign(x - z)`.
 fn through(
     kernel: KernelKind,
     x: MatRef<'_, f64>,
     z: MatRef<'_, f64>,
-    mut of_values: Mat<f64>,
-    slopes: &Mat<f64>,
+    (of_values, slopes): (&mut Mat<f64>, &Mat<f64>),
 ) -> (Mat<f64>, Mat<f64>) {
-    for a in 0..z.nrows() {
-        for (value, slope) in of_values.col_as_slice_mut(a).iter_mut().zip(slopes.col_as_slice(a)) {
-            *value *= slope;
-        }
+    let arch = Arch::new();
+    let (mut of_x, mut of_z) = (vec![0.0; x.nrows()], vec![0.0; z.nrows()]);
+    for (a, of_z) in of_z.iter_mut().enumerate() {
+        let values = of_values.col_as_slice_mut(a);
+        *of_z = arch.dispatch(Sloped { values, slopes: slopes.col_as_slice(a), of_rows: &mut of_x });
     }
     if kernel.about().argument == Argument::L1Distance {
-        let (arch, x, mut rows) = (Arch::new(), x.to_owned(), Mat::zeros(x.nrows(), x.ncols()));
+        let (x, mut rows) = (x.to_owned(), Mat::zeros(x.nrows(), x.ncols()));
         let mut landmarks = Mat::zeros(z.nrows(), z.ncols());
         for a in 0..z.nrows() {
             let values = of_values.col_as_slice(a);
@@ -516,13 +567,6 @@ fn through(
         }
         return (rows, landmarks);
     }
-    let (mut of_x, mut of_z) = (vec![0.0; x.nrows()], vec![0.0; z.nrows()]);
-    for (a, of_z) in of_z.iter_mut().enumerate() {
-        for (of_x, value) in of_x.iter_mut().zip(of_values.col_as_slice(a)) {
-            *of_x += value;
-            *of_z += value;
-        }
-    }
     let mut rows = Mat::from_fn(x.nrows(), x.ncols(), |i, j| of_x[i] * x[(i, j)]);
     let mut landmarks = Mat::from_fn(z.nrows(), z.ncols(), |a, j| of_z[a] * z[(a, j)]);
     add(rows.as_mut(), of_values.as_ref(), z, -1.0);
@@ -532,7 +576,9 @@ fn through(
 
 #[cfg(test)]
 mod tests {
-    use super::{Axes, BLOCK, Features, LEAST, Problem, Solved, kernel_values};
+    use super::{
+        Axes, BLOCK, LEAST, PANEL, Problem, Solved, Work, by_lower, by_transpose, kernel_values, product,
+    };
     use crate::data::weights::{Weights, normalised};
     use crate::kernel::kind::KernelKind;
     use dpp_nystrom_core::kernel::Kernel;
@@ -552,14 +598,45 @@ mod tests {
         normalised((0..rows).map(|row| 1.0 + (row % 5) as f64).collect())
     }
 
+    /// The kernel's values, and its slopes.
+    fn values_of(kind: KernelKind, x: &Mat<f64>, z: &Mat<f64>) -> [Mat<f64>; 2] {
+        let [mut values, mut slopes] = [(); 2].map(|()| Mat::zeros(x.nrows(), z.nrows()));
+        kernel_values(kind, x.as_ref(), z.as_ref(), (&mut values, Some(&mut slopes)));
+        [values, slopes]
+    }
+
+    fn evaluate(
+        problem: &Problem<'_>,
+        rows: MatRef<'_, f64>,
+        landmarks: MatRef<'_, f64>,
+        ridge: f64,
+    ) -> Solved {
+        problem.evaluate(&mut Work::new(problem, landmarks.nrows()), rows, landmarks, ridge).unwrap()
+    }
+
+    /// Panels of columns leave out zeros of the triangle alone.
+    #[test]
+    fn products_with_a_triangle_are_those_with_its_zeros() {
+        for order in [1, PANEL - 1, PANEL, PANEL + 1, 3 * PANEL + 4] {
+            let (a, full) = (numbers(7, order, 0.3), numbers(order, order, 2.2));
+            let lower = Mat::from_fn(order, order, |i, j| if j <= i { full[(i, j)] } else { 0.0 });
+            let mut found = [(); 2].map(|()| Mat::from_fn(7, order, |_, _| f64::NAN));
+            by_transpose(&mut found[0], &a, &lower);
+            by_lower(&mut found[1], &a, &lower);
+            let expected = [lower.transpose(), lower.as_ref()].map(|factor| product(a.as_ref(), factor));
+            for (found, expected) in found.iter().zip(&expected) {
+                assert!((found - expected).norm_max() < 1e-12, "{order}");
+            }
+        }
+    }
+
     /// Rows at growing distances from one landmark: no value or slope is between 0 and the least.
     #[test]
     fn rows_far_away_have_no_subnormal_values() {
         let (x, z) = (Mat::from_fn(4_000, 1, |i, _| 0.25 * i as f64), Mat::zeros(1, 1));
         for kind in kernels() {
-            let (values, slopes) = kernel_values(kind, x.as_ref(), z.as_ref());
             let numbers =
-                [values, slopes].map(|numbers| numbers.col(0).iter().copied().collect::<Vec<f64>>());
+                values_of(kind, &x, &z).map(|numbers| numbers.col(0).iter().copied().collect::<Vec<f64>>());
             let mut numbers = numbers.iter().flatten();
             assert!(numbers.all(|number| *number == 0.0 || number.abs() >= LEAST), "{kind:?}");
         }
@@ -570,7 +647,7 @@ mod tests {
         let (x, z) = (numbers(9, 3, 0.3), numbers(5, 3, 2.2));
         for kind in kernels() {
             let kernel = kind.build::<f64>(1.0).unwrap();
-            let (values, _) = kernel_values(kind, x.as_ref(), z.as_ref());
+            let [values, _] = values_of(kind, &x, &z);
             let row = |rows: &Mat<f64>, i: usize| rows.row(i).iter().copied().collect::<Vec<f64>>();
             for i in 0..9 {
                 for a in 0..5 {
@@ -595,8 +672,9 @@ mod tests {
             let ridge = ridge * n as f64 / (n - 1) as f64;
             let mut weights: Vec<f64> = (0..n).map(|row| problem.weights.at(row)).collect();
             let of_own = [weights.remove(left)];
-            let problem = Problem { targets: y.as_ref(), weights: Weights(Some(&weights)), ..*problem };
-            let solved = problem.evaluate(x.as_ref(), landmarks, ridge).unwrap();
+            let weights = Weights(Some(&weights));
+            let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), weights, ..*problem };
+            let solved = evaluate(&problem, x.as_ref(), landmarks, ridge);
             let own = Problem { targets: own, weights: Weights(Some(&of_own)), ..problem };
             sum += own.squares(one, landmarks, &solved)[0];
         }
@@ -610,7 +688,7 @@ mod tests {
         for kernel in kernels() {
             let weights = Weights(Some(&weights));
             let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), weights, kernel };
-            let solved = problem.evaluate(x.as_ref(), z.as_ref(), 1e-2).unwrap();
+            let solved = evaluate(&problem, x.as_ref(), z.as_ref(), 1e-2);
             let expected = left_out(&problem, x.as_ref(), z.as_ref(), 1e-2);
             assert!((solved.error / expected - 1.0).abs() < 1e-9, "{kernel:?} {} {expected}", solved.error);
         }
@@ -625,7 +703,7 @@ mod tests {
             let weights = Weights(Some(&weights));
             let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), weights, kernel };
             let at = |x: &Mat<f64>, z: &Mat<f64>, ridge: f64| -> Solved {
-                problem.evaluate(x.as_ref(), z.as_ref(), ridge).unwrap()
+                evaluate(&problem, x.as_ref(), z.as_ref(), ridge)
             };
             let solved = at(&x, &z, 1e-2);
             // Differences of the error have an absolute error of some 10⁻¹⁶/step.
@@ -663,11 +741,11 @@ mod tests {
             let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), weights, kernel };
             let on = |threads: usize| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| problem.evaluate(x.as_ref(), z.as_ref(), 1e-3).unwrap())
+                pool.install(|| evaluate(&problem, x.as_ref(), z.as_ref(), 1e-3))
             };
             let solved = on(1);
             assert_eq!(solved, on(3));
-            let features = Features::of(&problem, x.as_ref(), z.as_ref()).unwrap().columns();
+            let features = problem.weighted_features(x.as_ref(), z.as_ref()).unwrap();
             let targets = problem.weighted_targets();
             let (_, error) = Axes::new(&features).unwrap().best(targets.as_ref(), &[1e-3]).unwrap();
             assert!((solved.error / (2.0 * error) - 1.0).abs() < 1e-9, "{kernel:?}");
@@ -675,7 +753,7 @@ mod tests {
                 let error = |by: f64| {
                     let mut moved = x.clone();
                     moved[at] += by;
-                    problem.evaluate(moved.as_ref(), z.as_ref(), 1e-3).unwrap().error
+                    evaluate(&problem, moved.as_ref(), z.as_ref(), 1e-3).error
                 };
                 let (found, expected) = (solved.rows[at], (error(1e-5) - error(-1e-5)) / 2e-5);
                 assert!(

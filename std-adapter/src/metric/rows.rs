@@ -102,6 +102,12 @@ impl<'a> Sample<'a> {
         }
     }
 
+    /// Return the squared error of each row held out, times its weight.
+    pub(super) fn squares(&self, problems: &Problems<'_>, found: &Measured) -> Option<Vec<f64>> {
+        let left = found.point.left(&problems.learned, &problems.held)?;
+        Some((0..left.nrows()).map(|i| problems.held.weights.at(i) * left.row(i).squared_norm_l2()).collect())
+    }
+
     /// Return [`losses`](Self::losses) at the ridge with the least of them, for values too.
     pub(super) fn least_losses(
         &self,

@@ -29,6 +29,9 @@ const STEPS_OF_KIND: u64 = 20;
 /// Steps of a descent with the same landmarks.
 const STEPS: u64 = 40;
 
+/// A map whose error is higher than another's by more than so many standard errors descends once, not twice.
+const BEHIND: f64 = 2.0;
+
 /// Rounds of the average gradient outer product.
 const ROUNDS: usize = 3;
 
@@ -59,25 +62,33 @@ impl Search<'_> {
     /// Learn scales in a kernel, if `any` may be taken in the one with the least error.
     pub(super) fn scales(&self, asked: KernelKind, any: bool) -> Result<Found, Error> {
         let mut kind = asked;
-        let mut begun = self.begin(kind, None);
+        let mut begun = self.begin(kind);
         // A rougher kernel leaves more independent rows.
         for other in KINDS.into_iter().filter(|&other| any && other != asked) {
             if !matches!(begun, Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { .. } }))) {
                 break;
             }
             kind = other;
-            begun = self.begin(kind, None);
+            begun = self.begin(kind);
         }
-        let mut found = Found { kind, metrics: begun?, kinds: Vec::new() };
-        if let (true, Some((_, from))) = (any, found.metrics.last()) {
-            let (best, kinds) = self.compare(kind, from)?;
-            found.kinds = kinds;
-            if let Some((other, from)) = best.filter(|(other, _)| *other != kind) {
-                found.metrics = self.begin(other, Some(from))?;
-                found.kind = other;
+        let (mut one, mut scales) = begun?;
+        let mut kinds = Vec::new();
+        if any {
+            let best;
+            (best, scales, kinds) = self.compare(kind, scales)?;
+            if best != kind {
+                kind = best;
+                one = self.one(&self.sample.under(kind))?;
             }
         }
-        Ok(found)
+        let problems = self.sample.under(kind);
+        let mut metrics = vec![(Metric::One, one)];
+        if self.scales {
+            self.observer.begin(&format!("scales in the kernel {}", kind.name()), 1);
+            metrics.push((Metric::Scales, self.again(&problems, scales)?));
+            self.observer.end();
+        }
+        Ok(Found { kind, metrics, kinds })
     }
 
     /// Select landmarks in the metric of this transform, and choose the ridge.
@@ -92,30 +103,34 @@ impl Search<'_> {
         point.with_best_ridge(problem, held_out, first_ridges()).ok_or(Error::regression(CoreError::Ridge))
     }
 
-    /// Return one bandwidth in this kernel, and if they are learned the scales that a descent from it, or
-    /// from `from`, leads to.
-    fn begin(&self, kind: KernelKind, from: Option<Measured>) -> Result<Vec<(Metric, Measured)>, Error> {
+    /// Return one bandwidth in this kernel, and the scales that a first descent from it leads to; the same
+    /// twice if no scales are learned.
+    fn begin(&self, kind: KernelKind) -> Result<(Measured, Measured), Error> {
         let problems = self.sample.under(kind);
-        let one = Transform::Scales(vec![1.0; problems.learned.rows.ncols()]);
-        let one = self.start(&problems.learned, Some(&problems.held), one)?;
-        let from = from.unwrap_or_else(|| one.clone());
-        let mut begun = vec![(Metric::One, one)];
-        if self.scales {
-            self.observer.begin(&format!("scales in the kernel {}", kind.name()), 2);
-            begun.push((Metric::Scales, self.twice(&problems, &from)?));
-            self.observer.end();
+        let one = self.one(&problems)?;
+        if !self.scales {
+            return Ok((one.clone(), one));
         }
-        Ok(begun)
+        self.observer.begin(&format!("scales in the kernel {}", kind.name()), 1);
+        let scales = self.descend(&problems, &one)?;
+        self.observer.end();
+        Ok((one, scales))
     }
 
-    /// Compare the kernels: return that with the least error on the rows held out, with a place in it, and
-    /// the errors of all. The others begin at the place of the first.
+    /// Return one bandwidth for all features.
+    fn one(&self, problems: &Problems<'_>) -> Result<Measured, Error> {
+        let one = Transform::Scales(vec![1.0; problems.learned.rows.ncols()]);
+        self.start(&problems.learned, Some(&problems.held), one)
+    }
+
+    /// Compare the kernels: return that with the least error on the rows held out, a place in it, and the
+    /// errors of all. The others begin at the place of the first.
     #[expect(clippy::type_complexity, reason = "a kernel with its place, and errors by kernel")]
     fn compare(
         &self,
         own: KernelKind,
-        from: &Measured,
-    ) -> Result<(Option<(KernelKind, Measured)>, Vec<(KernelKind, f64)>), Error> {
+        from: Measured,
+    ) -> Result<(KernelKind, Measured, Vec<(KernelKind, f64)>), Error> {
         let others = KINDS.into_iter().filter(|&kind| kind != own).collect::<Vec<_>>();
         self.observer.begin("other kernels", others.len() as u64);
         let others = others.into_par_iter().map(|kind| {
@@ -133,7 +148,7 @@ impl Search<'_> {
         let others: Vec<Result<(KernelKind, Measured), Error>> = others.collect();
         go_on(self.observer)?;
         let (mut best, mut of_all) = (None::<((KernelKind, Measured), Vec<f64>)>, Vec::new());
-        for (kind, found) in std::iter::once((own, from.clone())).chain(others.into_iter().flatten()) {
+        for (kind, found) in std::iter::once((own, from)).chain(others.into_iter().flatten()) {
             let Some(losses) = self.sample.losses(&self.sample.under(kind), &found, self.observer) else {
                 continue;
             };
@@ -143,16 +158,18 @@ impl Search<'_> {
             }
         }
         self.observer.end();
-        Ok((best.map(|(best, _)| best), of_all))
+        let ((kind, found), _) = best.ok_or(Error::regression(CoreError::Ridge))?;
+        Ok((kind, found, of_all))
     }
 
     /// Learn a map of each of these ranks, from the strongest directions of the scales found or of the
-    /// average gradient outer product, whichever has the lower leave-one-out error.
+    /// average gradient outer product, whichever has the lower leave-one-out error. The maps compete with
+    /// each other, and with the scales if these may be taken.
     pub(super) fn maps(
         &self,
         problems: &Problems<'_>,
         ranks: &[usize],
-        found: &[(Metric, Measured)],
+        (found, may_be_scales): (&[(Metric, Measured)], bool),
     ) -> Result<Vec<(Metric, Measured)>, Error> {
         if ranks.is_empty() {
             return Ok(Vec::new());
@@ -176,11 +193,40 @@ impl Search<'_> {
             let best = starts.reduce(lower);
             go_on(self.observer)?;
             let Some(best) = best else { return Ok(None) };
-            Ok(Some((Metric::Map(Some(rank)), self.twice(problems, &best)?)))
+            Ok(Some((Metric::Map(Some(rank)), self.descend(problems, &best)?)))
         };
         let maps = ranks.par_iter().map(of_rank).collect::<Result<Vec<_>, Error>>()?;
+        let maps: Vec<_> = maps.into_iter().flatten().collect();
+        let rival = may_be_scales.then_some(scales);
+        let may_win = self.may_win(problems, &maps, rival);
+        let again = |((metric, map), may_win): ((Metric, Measured), bool)| {
+            if may_win {
+                return Ok((metric, self.again(problems, map)?));
+            }
+            self.advance().map(|()| (metric, map))
+        };
+        let maps = maps.into_par_iter().zip(may_win).map(again).collect();
         self.observer.end();
-        Ok(maps.into_iter().flatten().collect())
+        maps
+    }
+
+    /// Return of each map whether its error on the rows held out may be the least: whether that of no other
+    /// map, or of the rival, is lower by more than [`BEHIND`] standard errors of the difference.
+    pub(super) fn may_win(
+        &self,
+        problems: &Problems<'_>,
+        maps: &[(Metric, Measured)],
+        rival: Option<&Measured>,
+    ) -> Vec<bool> {
+        let all: Vec<&Measured> = maps.iter().map(|(_, map)| map).chain(rival).collect();
+        let squares: Vec<_> = all.par_iter().map(|found| self.sample.squares(problems, found)).collect();
+        let errors = squares.iter().zip(&all).map(|(squares, found)| (squares, found.held_out));
+        let best = least(errors).and_then(|(best, _)| best.as_ref());
+        let may_win = |squares: &Option<Vec<f64>>| match (squares, best) {
+            (Some(squares), Some(best)) => !is_lower(best, squares, BEHIND),
+            _ => true,
+        };
+        squares[..maps.len()].iter().map(may_win).collect()
     }
 
     /// Return the losses of the rows held out under each metric; `None` where they are not finite.
@@ -209,7 +255,7 @@ impl Search<'_> {
         };
         let ranks: Vec<usize> = contenders.iter().filter_map(rank).collect();
         let mut own = self.scales(kind, false)?.metrics;
-        own.extend(self.maps(&problems, &ranks, &own)?);
+        own.extend(self.maps(&problems, &ranks, (&own, true))?);
         let of_all = self.losses(&problems, &own);
         for ((metric, _), further) in own.iter().zip(of_all) {
             let place = found.iter().position(|(other, _)| other == metric);
@@ -304,19 +350,20 @@ impl Search<'_> {
         Ok(least(errors).map_or_else(|| transform.clone(), |(best, _)| best))
     }
 
-    /// Descend from a start, and again from the place found, with landmarks selected anew there.
-    fn twice(&self, problems: &Problems<'_>, start: &Measured) -> Result<Measured, Error> {
-        let (problem, held_out) = (&problems.learned, Some(&problems.held));
-        let descend = |from: &Measured| {
-            let found = descend(problem, held_out, from, (Moves::Transform, STEPS), self.observer)?;
-            self.advance()?;
-            Ok::<_, Error>(found)
-        };
-        let first = descend(start)?;
-        // Where the metric leaves fewer independent rows than landmarks, those of the first descent stand.
-        match self.start(problem, held_out, first.point.transform.clone()) {
-            Ok(again) => Ok(first.or(descend(&again)?)),
-            Err(_) => self.advance().map(|()| first),
+    /// Descend from a start with the same landmarks.
+    fn descend(&self, problems: &Problems<'_>, from: &Measured) -> Result<Measured, Error> {
+        let (problem, held) = (&problems.learned, Some(&problems.held));
+        let found = descend(problem, held, from, (Moves::Transform, STEPS), self.observer)?;
+        self.advance()?;
+        Ok(found)
+    }
+
+    /// Descend again, with landmarks selected in the metric found, and return the better place.
+    fn again(&self, problems: &Problems<'_>, found: Measured) -> Result<Measured, Error> {
+        match self.start(&problems.learned, Some(&problems.held), found.point.transform.clone()) {
+            Ok(start) => Ok(found.or(self.descend(problems, &start)?)),
+            // The metric leaves fewer independent rows than landmarks.
+            Err(_) => self.advance().map(|()| found),
         }
     }
 
