@@ -163,7 +163,7 @@ const OPTIONS: [(&str, &str, &str, Under); 54] = {
         ("--precision", "", "--precision f32", Refused("what differs: precision")),
         ("--metric", "", "--metric scales", ROWS),
         ("--drop-below", "--metric scales", "--drop-below 1%", Misused),
-        ("--free-landmarks", "--metric scales -method", "--free-landmarks", ROWS),
+        ("--free-landmarks", "--metric scales -method --landmarks 12", "--free-landmarks", ROWS),
         ("--flash", "-method -metric -sigma -landmarks", "--flash 2KiB", Misused),
         ("--ridge", "--ridge 1e-3", "--ridge 1e-2", Refused("what differs: ridge")),
         ("--given", "", "--given places.csv -landmarks", PLACES),
