@@ -120,7 +120,8 @@ impl Work {
         Self { blocks: (0..problem.rows.nrows()).step_by(BLOCK).map(block).collect() }
     }
 
-    /// Compute `Φ`, and return `L⁻¹` and the slopes of [`kernel_values`] of `k(Z, Z)`.
+    /// Compute `Φ`, and return `L⁻¹` and the slopes of [`kernel_values`] of `k(Z, Z)`. `None` for landmarks
+    /// without a factor, and for another number of rows or landmarks than this memory is for.
     fn features(
         &mut self,
         problem: &Problem<'_>,
@@ -128,6 +129,13 @@ impl Work {
         landmarks: MatRef<'_, f64>,
     ) -> Option<(Mat<f64>, Mat<f64>)> {
         let Problem { kernel, weights, .. } = *problem;
+        let count: usize = self.blocks.iter().map(|block| block.values.nrows()).sum();
+        let fits = count == rows.nrows()
+            && self.blocks.iter().all(|block| block.values.ncols() == landmarks.nrows());
+        debug_assert!(fits, "working memory of another problem");
+        if !fits {
+            return None;
+        }
         let [mut lower, mut home_slopes] = [(); 2].map(|()| Mat::zeros(landmarks.nrows(), landmarks.nrows()));
         kernel_values(kernel, landmarks, landmarks, (&mut lower, Some(&mut home_slopes)));
         (0..lower.nrows()).for_each(|a| lower[(a, a)] = 1.0 + JITTER);
@@ -229,7 +237,11 @@ impl Problem<'_> {
         landmarks: MatRef<'_, f64>,
         solved: &Solved,
     ) -> Vec<f64> {
-        let left = self.left(rows, landmarks, solved);
+        self.squares_of(&self.left(rows, landmarks, solved))
+    }
+
+    /// Return the square of what is left of each of these rows, times its weight.
+    pub(crate) fn squares_of(&self, left: &Mat<f64>) -> Vec<f64> {
         (0..left.nrows()).map(|i| self.weights.at(i) * left.row(i).squared_norm_l2()).collect()
     }
 
@@ -340,7 +352,7 @@ impl Problem<'_> {
             of_rows.as_mut().subrows_mut(block.first, by_rows.nrows()).copy_from(by_rows);
             increase(&mut of_landmarks, &by_landmarks);
         }
-        // By the penalty.
+        // By the landmarks' kernel values, through the penalty.
         let mut penalty = product(q.as_ref(), along.transpose());
         for k in 0..c {
             for j in 0..=k {

@@ -104,8 +104,7 @@ impl<'a> Sample<'a> {
 
     /// Return the squared error of each row held out, times its weight.
     pub(super) fn squares(&self, problems: &Problems<'_>, found: &Measured) -> Option<Vec<f64>> {
-        let left = found.point.left(&problems.learned, &problems.held)?;
-        Some((0..left.nrows()).map(|i| problems.held.weights.at(i) * left.row(i).squared_norm_l2()).collect())
+        Some(problems.held.squares_of(&found.point.left(&problems.learned, &problems.held)?))
     }
 
     /// Return [`losses`](Self::losses) at the ridge with the least of them, for values too.
