@@ -4,7 +4,7 @@ use crate::data::prepared::Prepared;
 use crate::error::Error;
 use crate::kernel::{metric::Metric, spec::KernelSpec};
 use crate::metric::learn::LearnedMetric;
-use crate::metric::number::NumberOfLandmarks;
+use crate::metric::number::Grown;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -27,13 +27,10 @@ pub(crate) struct Learning<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Comparing<'a> {
     pub(crate) rows: Cow<'a, Prepared>,
-    pub(crate) kernel: KernelSpec,
+    pub(crate) start: (KernelSpec, bool),
     pub(crate) from: usize,
     pub(crate) seed: u64,
 }
-
-/// A number of landmarks, and what the bandwidth is divided by; `None` where nothing can be compared.
-pub(crate) type Number = Option<(NumberOfLandmarks, f64)>;
 
 /// Learned metrics and compared numbers of landmarks of the last 32 fits to rows of at most 65,536 numbers,
 /// with these rows: up to 32 MiB. A fit to the same rows with the same kernel, landmarks and seed takes both
@@ -58,7 +55,7 @@ pub(crate) type Number = Option<(NumberOfLandmarks, f64)>;
 #[derive(Debug, Default)]
 pub struct Metrics {
     learned: Kept<Learning<'static>, LearnedMetric>,
-    numbers: Kept<Comparing<'static>, Number>,
+    numbers: Kept<Comparing<'static>, Option<Grown>>,
 }
 
 /// Results by what they depend on, the newest first.
@@ -122,8 +119,8 @@ impl Metrics {
     pub(crate) fn number_or(
         &self,
         comparing: &Comparing<'_>,
-        compare: impl FnOnce() -> Result<Number, Error>,
-    ) -> Result<Number, Error> {
+        compare: impl FnOnce() -> Result<Option<Grown>, Error>,
+    ) -> Result<Option<Grown>, Error> {
         let key = || Some(Comparing { rows: few(&comparing.rows)?, ..*comparing });
         self.numbers.get_or(|own| own == comparing, compare, key)
     }

@@ -82,7 +82,7 @@ pub struct LearnedMetric {
     /// The kernel of a fit in this metric.
     pub kernel: KernelSpec,
     /// The errors of the kernels that were compared, as [`errors`](Self::errors), if
-    /// [any](crate::kernel::Kinds::Any) could be taken.
+    /// [any](crate::kernel::Kinds::Any) could be taken: where more landmarks paid, with these.
     pub kinds: Vec<(KernelKind, f64)>,
     /// Root mean squared errors of the metrics that were tried, on rows held out, in standard deviations of
     /// the target; of classes, mean log-losses. First of one bandwidth, then in the order of the numbers that
@@ -425,7 +425,7 @@ mod tests {
             };
             let learned = learn(1);
             let least = learned.scales[0].min(learned.scales[1]);
-            assert!(learned.scales[2..].iter().all(|&scale| scale < 0.3 * least), "{kind:?} {learned:?}");
+            assert!(learned.scales[2..].iter().all(|&scale| scale < least), "{kind:?} {learned:?}");
             assert!(learned.errors[1].1 < 0.6 * learned.errors[0].1, "{kind:?} {learned:?}");
             assert_eq!(learn(1), learned);
         }
@@ -444,11 +444,8 @@ mod tests {
         let least = rough.kinds.iter().find(|(kind, _)| *kind == rough.kernel.kind).unwrap().1;
         assert_ne!(rough.kernel.kind, KernelKind::Gaussian);
         assert!(least < 0.9 * rough.kinds[0].1, "{rough:?}");
-        let rounded = |error: f64| (1e9 * error).round();
-        assert!(
-            rounded(rough.errors[1].1) <= rounded(least),
-            "the scales go on from those compared: {rough:?}"
-        );
+        // The scales go on from those compared; each half of the rows held out judges where the other stops.
+        assert!(rough.errors[1].1 < 1.1 * least, "{rough:?}");
     }
 
     /// Scales and maps follow what noise they see; rows held out that no step has seen say so.

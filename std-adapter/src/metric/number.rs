@@ -4,7 +4,7 @@ use crate::data::prepared::Prepared;
 use crate::error::{Cause, Error};
 use crate::kernel::{kind::KernelKind, spec::KernelSpec};
 use crate::metric::rows::Sample;
-use crate::metric::search::Search;
+use crate::metric::search::{KINDS, Search};
 use crate::metric::{descent::Point, transform::Transform};
 use crate::observer::{Observer, go_on};
 use crate::regression::choose::held_out::is_lower;
@@ -25,6 +25,9 @@ const ROWS: usize = 8_192;
 
 /// What the bandwidth may be divided by where the number is doubled.
 const NARROWER: f64 = std::f64::consts::SQRT_2;
+
+/// What the bandwidth of another kernel is multiplied by: one that is rougher is wider.
+const WIDER: [f64; 4] = [1.0, 2.0, 4.0, 8.0];
 
 /// Fifths are held out, one after another, until so many rows are.
 const WANTED: usize = 800;
@@ -56,28 +59,40 @@ pub struct NumberOfLandmarks {
     pub reason: &'static str,
 }
 
+/// A number of landmarks, and what goes with it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Grown {
+    pub(crate) number: NumberOfLandmarks,
+    pub(crate) kernel: KernelSpec,
+    /// The errors of the kernels, if they were compared: of all with twice as many landmarks as at first, or
+    /// of two with the number that was chosen.
+    pub(crate) kinds: Vec<(KernelKind, f64)>,
+}
+
 /// Compare numbers of landmarks for rows in the metric of a fit: `from`, and twice as many as long as the
-/// error on rows held out falls by more than its standard error. Return the number, and what the bandwidth is
-/// divided by; `None` where nothing can be compared.
+/// error on rows held out falls by more than its standard error. `None` where nothing can be compared.
 ///
 /// All are compared on the same rows. More landmarks carry a narrower kernel: each number takes the bandwidth
-/// of the one before or a narrower one, whichever has the lower error, and the best ridge. Deterministic in
+/// of the one before or a narrower one, whichever has the lower error, and the best ridge. They also carry a
+/// rougher kernel: where twice as many pay and any kernel may be taken, all are compared again with these, in
+/// the same metric, and the better of the best and the first is taken with still more. Deterministic in
 /// `seed`.
 ///
 /// # Errors
 /// `ErrorKind::Cancelled`; `ErrorKind::Data` for no target.
 pub(crate) fn number_of_landmarks(
     data: &Prepared,
-    kernel: KernelSpec,
+    (kernel, any_kind): (KernelSpec, bool),
     from: usize,
     seed: u64,
     observer: &dyn Observer,
-) -> Result<Option<(NumberOfLandmarks, f64)>, Error> {
+) -> Result<Option<Grown>, Error> {
     data.learnable()?;
     observer.begin("number of landmarks", 0);
     let Some(mut compared) = Compared::of(data, kernel, seed, observer) else { return Ok(None) };
-    let Some(mut best) = compared.best_of(from, &[1.0])? else { return Ok(None) };
+    let Some(mut best) = compared.attempt(from, kernel.kind, 1.0)? else { return Ok(None) };
     let mut errors = vec![(best.count, best.error(&compared))];
+    let (mut candidates, mut kinds) = (vec![(kernel.kind, 1.0)], Vec::new());
     let reason = loop {
         let next = (2 * best.count).min(affordable(data.len())).min(compared.most());
         if next <= best.count && next == compared.most() {
@@ -86,8 +101,8 @@ pub(crate) fn number_of_landmarks(
         if next <= best.count {
             break "no more are tried: at most 800, and 2.5e11 multiply-adds of the regression";
         }
-        let multiples = [best.multiple, best.multiple * NARROWER];
-        let Some(tried) = compared.best_of(next, &multiples)?.filter(|tried| tried.count > best.count) else {
+        let (found, of_kinds) = compared.best_of(next, &mut candidates)?;
+        let Some(tried) = found.filter(|tried| tried.count > best.count) else {
             break "no more rows are independent";
         };
         errors.push((tried.count, tried.error(&compared)));
@@ -95,10 +110,18 @@ pub(crate) fn number_of_landmarks(
             break "twice as many do not lower the error by more than its standard error";
         }
         best = tried;
+        if candidates.len() > 1 {
+            kinds = of_kinds;
+        } else if any_kind && kinds.is_empty() {
+            (best, kinds) = compared.kinds(best)?;
+            candidates.extend((best.kind != kernel.kind).then_some((best.kind, best.multiple)));
+        }
         observer.advance(1);
     };
     observer.end();
-    Ok(Some((NumberOfLandmarks { count: best.count, errors, reason }, best.multiple)))
+    let kernel = KernelSpec { kind: best.kind, sigma: kernel.sigma / best.multiple };
+    let number = NumberOfLandmarks { count: best.count, errors, reason };
+    Ok(Some(Grown { number, kernel, kinds }))
 }
 
 /// Return the maximum number of landmarks that are compared for so many rows.
@@ -109,6 +132,7 @@ fn affordable(rows: usize) -> usize {
 /// A number of landmarks that was tried.
 struct Tried {
     count: usize,
+    kind: KernelKind,
     /// What the bandwidth is divided by.
     multiple: f64,
     /// The loss of each row held out, times its weight.
@@ -116,6 +140,14 @@ struct Tried {
 }
 
 impl Tried {
+    /// Return the one with the lower error, of two the first.
+    fn lower(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) if !is_lower(&other.losses, &one.losses, 0.0) => Some(one),
+            (one, other) => other.or(one),
+        }
+    }
+
     fn error(&self, compared: &Compared<'_>) -> f64 {
         compared.parts[0].sample.error(&self.losses)
     }
@@ -151,27 +183,60 @@ impl<'a> Compared<'a> {
         self.parts[0].sample.margin()
     }
 
-    /// Try at most so many landmarks at each of these multiples of the metric; return the best.
-    fn best_of(&mut self, count: usize, multiples: &[f64]) -> Result<Option<Tried>, Error> {
-        let mut best: Option<Tried> = None;
-        for &multiple in multiples {
-            let Some(tried) = self.attempt(count, multiple)? else { continue };
-            if best.as_ref().is_none_or(|best| is_lower(&tried.losses, &best.losses, 0.0)) {
-                best = Some(tried);
+    /// Compare the kernels at as many landmarks, in the same metric; return the best, and the errors of all.
+    /// Each takes its bandwidth from [`WIDER`].
+    fn kinds(&mut self, mut best: Tried) -> Result<(Tried, Vec<(KernelKind, f64)>), Error> {
+        let Tried { count, kind: own, multiple, .. } = best;
+        let mut errors = Vec::new();
+        for kind in KINDS {
+            let mut least = (kind == own).then(|| best.error(self));
+            for factor in WIDER.into_iter().filter(|_| kind != own) {
+                let Some(tried) = self.attempt(count, kind, multiple / factor)? else { break };
+                let error = tried.error(self);
+                if least.is_some_and(|least| least <= error) {
+                    break;
+                }
+                least = Some(error);
+                if tried.count == count && is_lower(&tried.losses, &best.losses, 0.0) {
+                    best = tried;
+                }
             }
+            errors.extend(least.map(|error| (kind, error)));
         }
-        Ok(best)
+        Ok((best, errors))
+    }
+
+    /// Try at most so many landmarks with each of these kernels, at its multiple of the metric and at a
+    /// [narrower](NARROWER) one, and leave it the better one. Return the best, and the errors by kernel.
+    fn best_of(
+        &mut self,
+        count: usize,
+        candidates: &mut [(KernelKind, f64)],
+    ) -> Result<(Option<Tried>, Vec<(KernelKind, f64)>), Error> {
+        let (mut best, mut errors) = (None::<Tried>, Vec::new());
+        for (kind, multiple) in candidates {
+            let mut own = None::<Tried>;
+            for multiple in [*multiple, *multiple * NARROWER] {
+                own = Tried::lower(own, self.attempt(count, *kind, multiple)?);
+            }
+            if let Some(own) = &own {
+                *multiple = own.multiple;
+                errors.push((*kind, own.error(self)));
+            }
+            best = Tried::lower(best, own);
+        }
+        Ok((best, errors))
     }
 
     /// Try so many landmarks, or as many as there are independent rows; `None` where the losses are not
     /// finite.
-    fn attempt(&mut self, mut count: usize, multiple: f64) -> Result<Option<Tried>, Error> {
+    fn attempt(&mut self, mut count: usize, kind: KernelKind, multiple: f64) -> Result<Option<Tried>, Error> {
         'fewer: loop {
             let mut losses = Vec::new();
             for part in &mut self.parts {
                 go_on(part.observer)?;
                 part.landmarks = count;
-                let problems = part.sample.under(self.kernel);
+                let problems = part.sample.under(kind);
                 let transform = Transform::Scales(vec![multiple; problems.all.rows.ncols()]);
                 let landmarks = match part.select(&problems.learned, &transform) {
                     Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { rank, .. } }))
@@ -188,14 +253,14 @@ impl<'a> Compared<'a> {
                 };
                 losses.extend(own);
             }
-            return Ok(Some(Tried { count, multiple, losses }));
+            return Ok(Some(Tried { count, kind, multiple, losses }));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{NumberOfLandmarks, affordable, number_of_landmarks};
+    use super::{Grown, NumberOfLandmarks, affordable, number_of_landmarks};
     use crate::data::{dataset::Dataset, scaler::Scale};
     use crate::error::{Error, ErrorKind};
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
@@ -215,28 +280,36 @@ mod tests {
         (22.0 * one).sin() * (17.0 * other).cos()
     }
 
-    fn found(
+    fn grown(
         data: &Dataset<'_>,
+        any_kind: bool,
         from: usize,
         observer: &dyn Observer,
-    ) -> Result<(NumberOfLandmarks, f64), Error> {
+    ) -> Result<Grown, Error> {
         let source = data.source(Scale::Standard)?;
         let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
         let rows = source.as_rows().as_prepared().unwrap();
-        Ok(number_of_landmarks(rows, kernel, from, 3, observer)?.unwrap())
+        Ok(number_of_landmarks(rows, (kernel, any_kind), from, 3, observer)?.unwrap())
     }
 
-    /// Return what is chosen for numbers, and what the bandwidth is divided by.
-    fn chosen((x, y): &(Vec<f64>, Vec<f64>), from: usize) -> (NumberOfLandmarks, f64) {
+    /// Return what is chosen for numbers.
+    fn chosen((x, y): &(Vec<f64>, Vec<f64>), any_kind: bool, from: usize) -> Grown {
         let data = Dataset::from_rows(x, 2).unwrap().with_target(y).unwrap();
-        found(&data, from, &NoObserver).unwrap()
+        grown(&data, any_kind, from, &NoObserver).unwrap()
+    }
+
+    /// Return the number that is chosen, and the bandwidth, of 1.
+    fn number(data: &(Vec<f64>, Vec<f64>), from: usize) -> (NumberOfLandmarks, f64) {
+        let Grown { number, kernel, kinds } = chosen(data, false, from);
+        assert!(kernel.kind == KernelKind::Gaussian && kinds.is_empty());
+        (number, kernel.sigma)
     }
 
     /// A target of many waves takes more landmarks and a narrower kernel, and the error falls with them.
     #[test]
     fn the_number_grows_while_the_error_falls() {
-        let (number, multiple) = chosen(&rows(3_000, waves), 50);
-        assert!(number.count >= 200 && multiple > 1.4, "{number:?} {multiple}");
+        let (number, sigma) = number(&rows(3_000, waves), 50);
+        assert!(number.count >= 200 && sigma < 0.71, "{number:?} {sigma}");
         let error = |count| number.errors.iter().find(|tried| tried.0 == count).unwrap().1;
         assert!(error(number.count) < 0.05 && error(50) > 0.5, "{number:?}");
     }
@@ -245,28 +318,45 @@ mod tests {
     #[test]
     fn the_number_stays_where_more_do_not_pay() {
         let noise = |one: f64, other: f64| (one * 91_717.3 + other * 31_337.1).sin();
-        let (number, multiple) = chosen(&rows(3_000, |one, other| one + noise(one, other)), 50);
+        let (number, sigma) = number(&rows(3_000, |one, other| one + noise(one, other)), 50);
         let tried: Vec<usize> = number.errors.iter().map(|&(count, _)| count).collect();
-        assert_eq!((number.count, tried, multiple), (50, vec![50, 100], 1.0));
+        assert_eq!((number.count, tried, sigma), (50, vec![50, 100], 1.0));
         assert!(number.reason.contains("standard error"), "{number:?}");
     }
 
     /// Without noise a small set takes all rows that are learned from; of repeated rows each once.
     #[test]
     fn no_more_than_the_independent_rows() {
-        let (number, _) = chosen(&rows(150, |one, other| waves(0.6 * one, 0.6 * other)), 37);
-        assert_eq!((number.count, number.reason), (120, "all rows are landmarks"), "{number:?}");
+        let (few, _) = number(&rows(150, |one, other| waves(0.6 * one, 0.6 * other)), 37);
+        assert_eq!((few.count, few.reason), (120, "all rows are landmarks"), "{few:?}");
         let (x, y) = rows(60, |one, other| waves(0.6 * one, 0.6 * other));
-        let (number, _) = chosen(&(x.repeat(20), y.repeat(20)), 50);
-        assert!(number.count <= 60, "{number:?}");
-        assert_eq!(number.reason, "no more rows are independent");
+        let (repeated, _) = number(&(x.repeat(20), y.repeat(20)), 50);
+        assert!(repeated.count <= 60, "{repeated:?}");
+        assert_eq!(repeated.reason, "no more rows are independent");
+    }
+
+    /// A target with edges takes a rougher kernel. One of waves keeps its own, though fewer landmarks follow
+    /// it better with another; with no more landmarks than at first nothing is compared.
+    #[test]
+    fn the_kernel_is_compared_again_where_more_pay() {
+        let edges = rows(3_000, |one, other| (7.0 * one).floor() % 2.0 + (5.0 * other).floor() % 2.0);
+        let (own, any) = (chosen(&edges, false, 50), chosen(&edges, true, 50));
+        assert!(any.kernel.kind != KernelKind::Gaussian && any.kinds.len() == 2, "{any:?}");
+        let error = |grown: &Grown| grown.number.errors.last().unwrap().1;
+        assert!(own.kinds.is_empty() && error(&any) < 0.9 * error(&own), "{own:?} {any:?}");
+        let of_kind = |kind| any.kinds.iter().find(|compared| compared.0 == kind).unwrap().1;
+        assert!(of_kind(any.kernel.kind) < of_kind(KernelKind::Gaussian), "{any:?}");
+        let smooth = chosen(&rows(3_000, waves), true, 50);
+        assert!(smooth.kernel.kind == KernelKind::Gaussian && smooth.kinds.len() == 2, "{smooth:?}");
+        let noise = |one: f64, other: f64| (one * 91_717.3 + other * 31_337.1).sin();
+        assert!(chosen(&rows(3_000, |one, other| one + noise(one, other)), true, 50).kinds.is_empty());
     }
 
     #[test]
     fn classes_take_more_where_their_borders_do() {
         let (x, classes) = rows(3_000, |one, other| (waves(one, other) > 0.0).into());
         let data = Dataset::from_rows(&x, 2).unwrap().with_classes(&classes, &["no", "yes"]).unwrap();
-        let (number, _) = found(&data, 50, &NoObserver).unwrap();
+        let Grown { number, .. } = grown(&data, false, 50, &NoObserver).unwrap();
         let loss = |count| number.errors.iter().find(|tried| tried.0 == count).unwrap().1;
         assert!(number.count >= 200 && loss(50) > 0.3, "{number:?}");
         assert!(loss(number.count) < 0.5 * loss(50), "{number:?}");
@@ -282,7 +372,7 @@ mod tests {
         let data = rows(1_200, waves);
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| chosen(&data, 50))
+            pool.install(|| chosen(&data, true, 50))
         };
         assert_eq!(on(1), on(3));
     }
@@ -300,6 +390,6 @@ mod tests {
         }
         let (x, y) = rows(1_000, waves);
         let data = Dataset::from_rows(&x, 2).unwrap().with_target(&y).unwrap();
-        assert_eq!(found(&data, 50, &Cancelled).unwrap_err().kind(), ErrorKind::Cancelled);
+        assert_eq!(grown(&data, true, 50, &Cancelled).unwrap_err().kind(), ErrorKind::Cancelled);
     }
 }

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 pub(super) const MULTIPLES: [f64; 3] = [1.0, std::f64::consts::SQRT_2, 2.0];
 
 /// The kernels that are compared if any may be taken.
-const KINDS: [KernelKind; 4] =
+pub(super) const KINDS: [KernelKind; 4] =
     [KernelKind::Gaussian, KernelKind::Matern52, KernelKind::Matern32, KernelKind::Laplace];
 
 /// Steps from the scales of one kernel to those of another.

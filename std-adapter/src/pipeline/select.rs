@@ -12,7 +12,7 @@ use crate::landmarks::{
     selector::RowAccess, selector::Task, selector::run, tolerance::Criterion, tolerance::fewest,
 };
 use crate::metric::{
-    Comparing, LearnedMetric, Learning, NumberOfLandmarks, learn_metric, number_of_landmarks,
+    Comparing, Grown, LearnedMetric, Learning, NumberOfLandmarks, learn_metric, number_of_landmarks,
 };
 use crate::observer::Observer;
 use crate::pipeline::params::{Landmarks, Params, usual};
@@ -174,15 +174,19 @@ pub(super) fn select_among<'s>(
     observer: &dyn Observer,
 ) -> Result<Selected<'s>, Error> {
     let begin = Instant::now();
+    let any_kind = params.kernel.kinds == Kinds::Any;
     let InMetric { memory, learned, reason, mut params } = in_metric(source, params, left_out, observer)?;
     let metric_seconds = if learned.is_some() { begin.elapsed().as_secs_f64() } else { 0.0 };
-    let number = match &memory {
-        Some(rows) if params.landmarks == Landmarks::Usual => grown(rows, &params, left_out, observer)?,
+    let grown = match &memory {
+        Some(rows) if params.landmarks == Landmarks::Usual => {
+            grown(rows, &params, any_kind, left_out, observer)?
+        }
         _ => None,
     };
-    if let Some((number, sigma)) = &number {
+    if let Some(Grown { number, kernel, .. }) = &grown {
         params.landmarks = Landmarks::Count(number.count);
-        params.kernel.sigma = Sigma::Value(*sigma);
+        params.kernel.kind = kernel.kind;
+        params.kernel.sigma = Sigma::Value(kernel.sigma);
     } else if params.landmarks == Landmarks::Usual {
         params.landmarks = Landmarks::Count(usual(source.len()));
     }
@@ -192,12 +196,19 @@ pub(super) fn select_among<'s>(
     let points = learned.as_ref().and_then(|learned| learned.landmarks.as_deref());
     let selected = select_from(source, memory, &params, (points, left_out), observer)?;
     let one = |reason| LearnedMetric::one(source.width(), selected.kernel, reason);
+    let (number, compared) = match grown {
+        Some(Grown { number, kinds, .. }) => (Some(number), kinds),
+        None => (None, Vec::new()),
+    };
     let metric = match learned {
-        // The number of landmarks has narrowed it.
-        Some(learned) => Some(LearnedMetric { kernel: selected.kernel, ..learned }),
+        // The number of landmarks has narrowed it, and may have changed it.
+        Some(learned) => {
+            let kinds = if compared.is_empty() { learned.kinds } else { compared };
+            Some(LearnedMetric { kernel: selected.kernel, kinds, ..learned })
+        }
         None => reason.map(one),
     };
-    Ok(Selected { metric, metric_seconds, number: number.map(|(number, _)| number), ..selected })
+    Ok(Selected { metric, metric_seconds, number, ..selected })
 }
 
 /// Rows in the metric of a fit, if they are in memory.
@@ -245,14 +256,15 @@ fn in_metric<'s, 'a>(
     Ok(InMetric { memory: Some(rows), learned: Some(learned), reason: None, params })
 }
 
-/// Choose the number of landmarks by the rows that are not left out, and return it with the bandwidth that
-/// goes with it; `None` where nothing is compared.
+/// Choose the number of landmarks by the rows that are not left out, and the kernel that goes with it; `None`
+/// where nothing is compared.
 fn grown(
     rows: &Prepared,
     params: &Params<'_>,
+    any_kind: bool,
     left_out: Option<&LeftOut>,
     observer: &dyn Observer,
-) -> Result<Option<(NumberOfLandmarks, f64)>, Error> {
+) -> Result<Option<Grown>, Error> {
     let KernelParams { kind, sigma, .. } = params.kernel;
     let is_given = params.selector.fixed().is_some();
     let Some(sigma) = without_validation(sigma, kind, rows, params.seed)?
@@ -262,13 +274,12 @@ fn grown(
     };
     let seen = left_out.map(|left_out| RowSource::gather(rows, &left_out.seen())).transpose()?;
     let (rows, from) = (seen.as_ref().unwrap_or(rows), usual(rows.len()));
-    let (kernel, seed) = (KernelSpec { kind, sigma }, params.seed);
-    let compare = || number_of_landmarks(rows, kernel, from, seed, observer);
-    let found = match params.metrics {
-        Some(known) => known.number_or(&Comparing { rows: Cow::Borrowed(rows), kernel, from, seed }, compare),
+    let (start, seed) = ((KernelSpec { kind, sigma }, any_kind), params.seed);
+    let compare = || number_of_landmarks(rows, start, from, seed, observer);
+    match params.metrics {
+        Some(known) => known.number_or(&Comparing { rows: Cow::Borrowed(rows), start, from, seed }, compare),
         None => compare(),
-    }?;
-    Ok(found.map(|(number, multiple)| (number, sigma / multiple)))
+    }
 }
 
 /// Learn the metric that the parameters ask for. Return its rows, and the kernel that goes with them.
