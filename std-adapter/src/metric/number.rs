@@ -53,7 +53,7 @@ pub struct NumberOfLandmarks {
     /// The number.
     pub count: usize,
     /// The numbers that were compared, ascending, with their errors on rows held out, in standard deviations
-    /// of the target; of classes, mean log-losses. The bandwidth is the best of each.
+    /// of the target; of classes, mean log-losses. Kernel and bandwidth are the best of each.
     pub errors: Vec<(usize, f64)>,
     /// Why it is not larger.
     pub reason: &'static str,
@@ -114,6 +114,8 @@ pub(crate) fn number_of_landmarks(
             kinds = of_kinds;
         } else if any_kind && kinds.is_empty() {
             (best, kinds) = compared.kinds(best)?;
+            errors.pop();
+            errors.push((best.count, best.error(&compared)));
             candidates.extend((best.kind != kernel.kind).then_some((best.kind, best.multiple)));
         }
         observer.advance(1);
@@ -187,10 +189,10 @@ impl<'a> Compared<'a> {
     /// Each takes its bandwidth from [`WIDER`].
     fn kinds(&mut self, mut best: Tried) -> Result<(Tried, Vec<(KernelKind, f64)>), Error> {
         let Tried { count, kind: own, multiple, .. } = best;
-        let mut errors = Vec::new();
-        for kind in KINDS {
-            let mut least = (kind == own).then(|| best.error(self));
-            for factor in WIDER.into_iter().filter(|_| kind != own) {
+        let mut errors = vec![(own, best.error(self))];
+        for kind in KINDS.into_iter().filter(|&kind| kind != own) {
+            let mut least = None;
+            for factor in WIDER {
                 let Some(tried) = self.attempt(count, kind, multiple / factor)? else { break };
                 let error = tried.error(self);
                 if least.is_some_and(|least| least <= error) {
