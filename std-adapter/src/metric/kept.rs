@@ -27,6 +27,8 @@ pub(crate) struct Learning<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Comparing<'a> {
     pub(crate) rows: Cow<'a, Prepared>,
+    /// The other metric, of the same rows.
+    pub(crate) other_scales: Option<Vec<f64>>,
     pub(crate) start: (KernelSpec, bool),
     pub(crate) from: usize,
     pub(crate) seed: u64,
@@ -121,7 +123,7 @@ impl Metrics {
         comparing: &Comparing<'_>,
         compare: impl FnOnce() -> Result<Option<Grown>, Error>,
     ) -> Result<Option<Grown>, Error> {
-        let key = || Some(Comparing { rows: few(&comparing.rows)?, ..*comparing });
+        let key = || Some(Comparing { rows: few(&comparing.rows)?, ..comparing.clone() });
         self.numbers.get_or(|own| own == comparing, compare, key)
     }
 }

@@ -95,6 +95,8 @@ pub struct LearnedMetric {
     pub reason: Option<&'static str>,
     /// The rows held out.
     pub(crate) held_out: Option<Vec<usize>>,
+    /// The scales that a map was preferred to: with more landmarks these may be better.
+    pub(crate) other_scales: Option<Vec<f64>>,
 }
 
 impl LearnedMetric {
@@ -110,7 +112,13 @@ impl LearnedMetric {
             landmarks: None,
             reason: Some(reason),
             held_out: None,
+            other_scales: None,
         }
+    }
+
+    /// Take these scales in place of the map.
+    pub(crate) fn with_scales(self, scales: Vec<f64>) -> Self {
+        Self { metric: Metric::Scales, scales, map: None, other_scales: None, ..self }
     }
 
     /// Return the inverse length-scales; `None` for one bandwidth.
@@ -210,7 +218,15 @@ pub(crate) fn learn_metric(
         search_of(split).judge(kind, &contenders, &found, &mut losses)?;
     }
     kernel.kind = kind;
+    let may_be_any = metric == Metric::Auto && !free;
     let (metric, best) = search.choose(&found, &losses, metric, leaves_enough)?;
+    let scales = found.iter().find(|(other, _)| *other == Metric::Scales);
+    let other_scales = match scales.map(|(_, found)| &found.point.transform) {
+        Some(Transform::Scales(scales)) if may_be_any && matches!(metric, Metric::Map(_)) => {
+            Some(lengths(scales))
+        }
+        _ => None,
+    };
     go_on(observer)?;
     let held_out = splits.into_iter().next().map(|split| split.held);
     observer.begin(&format!("metric {metric} on all rows"), 1 + u64::from(free));
@@ -231,7 +247,7 @@ pub(crate) fn learn_metric(
     observer.end();
     let errors = search.errors(&found, &losses);
     if let Transform::Scales(scales) = &transform {
-        transform = Transform::Scales(without_negligible(scales.iter().map(|scale| scale.abs()).collect()));
+        transform = Transform::Scales(lengths(scales));
     }
     let landmarks = free.then(|| {
         let mapped = transform.apply(last.point.landmarks.as_ref());
@@ -245,7 +261,19 @@ pub(crate) fn learn_metric(
             (Some(map), scales)
         }
     };
-    Ok(LearnedMetric { metric, errors, scales, map, kernel, kinds, landmarks, reason: None, held_out })
+    let reason = None;
+    Ok(LearnedMetric {
+        metric,
+        errors,
+        scales,
+        map,
+        kernel,
+        kinds,
+        landmarks,
+        reason,
+        held_out,
+        other_scales,
+    })
 }
 
 /// What is wanted of a metric.
@@ -377,6 +405,11 @@ pub(crate) fn ranks(dim: usize) -> Vec<usize> {
 /// Return the entries of a matrix row by row.
 fn by_rows(matrix: &Mat<f64>) -> Vec<f64> {
     (0..matrix.nrows()).flat_map(|i| matrix.row(i).iter().copied()).collect()
+}
+
+/// Return the inverse length-scales of these scales, of which the sign is open.
+fn lengths(scales: &[f64]) -> Vec<f64> {
+    without_negligible(scales.iter().map(|scale| scale.abs()).collect())
 }
 
 /// Replace scales that are [`NEGLIGIBLE`] beside the largest by 0.

@@ -1,10 +1,11 @@
 //! As many landmarks as pay.
 
 use crate::data::prepared::Prepared;
+use crate::data::source::RowSource;
 use crate::error::{Cause, Error};
 use crate::kernel::{kind::KernelKind, spec::KernelSpec};
 use crate::metric::rows::Sample;
-use crate::metric::search::{KINDS, Search};
+use crate::metric::search::{BEHIND, KINDS, Search};
 use crate::metric::{descent::Point, transform::Transform};
 use crate::observer::{Observer, go_on};
 use crate::regression::choose::held_out::is_lower;
@@ -12,6 +13,7 @@ use crate::regression::rows::split::Split;
 use dpp_nystrom_core::Error as CoreError;
 use dpp_nystrom_host::rng::{RngStream, stream};
 use rand::seq::index;
+use std::collections::HashMap;
 
 /// The multiply-adds that a regression on the landmarks may take, `N c²`: at most that many landmarks are
 /// compared.
@@ -65,23 +67,35 @@ pub(crate) struct Grown {
     pub(crate) number: NumberOfLandmarks,
     pub(crate) kernel: KernelSpec,
     /// The errors of the kernels, if they were compared: of all with twice as many landmarks as at first, or
-    /// of two with the number that was chosen.
-    pub(crate) kinds: Vec<(KernelKind, f64)>,
+    /// of two with more.
+    pub(crate) kinds: ErrorsOfKinds,
+    /// Whether it is in the other metric.
+    pub(crate) in_scales: bool,
 }
+
+/// Another metric: rows before any, in the same order, and the inverse length-scales of their features.
+#[derive(Clone, Copy)]
+pub(crate) struct Scaled<'a> {
+    pub(crate) rows: &'a Prepared,
+    pub(crate) scales: &'a [f64],
+}
+
+/// Errors on rows held out by kernel.
+type ErrorsOfKinds = Vec<(KernelKind, f64)>;
 
 /// Compare numbers of landmarks for rows in the metric of a fit: `from`, and twice as many as long as the
 /// error on rows held out falls by more than its standard error. `None` where nothing can be compared.
 ///
 /// All are compared on the same rows. More landmarks carry a narrower kernel: each number takes the bandwidth
 /// of the one before or a narrower one, whichever has the lower error, and the best ridge. They also carry a
-/// rougher kernel: where twice as many pay and any kernel may be taken, all are compared again with these, in
-/// the same metric, and the better of the best and the first is taken with still more. Deterministic in
-/// `seed`.
+/// metric of more features and a rougher kernel. So twice as many are tried in the `other` metric too, and
+/// where they pay and any kernel may be taken, with all kernels. What is not clearly behind ([`BEHIND`]) is
+/// tried with still more. Deterministic in `seed`.
 ///
 /// # Errors
 /// `ErrorKind::Cancelled`; `ErrorKind::Data` for no target.
 pub(crate) fn number_of_landmarks(
-    data: &Prepared,
+    (data, other): (&Prepared, Option<Scaled<'_>>),
     (kernel, any_kind): (KernelSpec, bool),
     from: usize,
     seed: u64,
@@ -89,13 +103,32 @@ pub(crate) fn number_of_landmarks(
 ) -> Result<Option<Grown>, Error> {
     data.learnable()?;
     observer.begin("number of landmarks", 0);
-    let Some(mut compared) = Compared::of(data, kernel, seed, observer) else { return Ok(None) };
-    let Some(mut best) = compared.attempt(from, kernel.kind, 1.0)? else { return Ok(None) };
-    let mut errors = vec![(best.count, best.error(&compared))];
-    let (mut candidates, mut kinds) = (vec![(kernel.kind, 1.0)], Vec::new());
+    let rows = ROWS.min(data.len());
+    let drawn = index::sample(&mut stream(seed, RngStream::Metric), data.len(), rows).into_vec();
+    let Some(splits) = Split::until(data, &drawn, WANTED, seed) else { return Ok(None) };
+    let scaled = |other: Scaled<'_>| -> Result<_, Error> {
+        Ok(RowSource::gather(other.rows, &drawn)?.rescaled(other.scales))
+    };
+    let scaled = other.map(scaled).transpose()?;
+    let search = |data, split: &Split| {
+        let sample = Sample::of(data, split, kernel.sigma);
+        Search { sample, scales: false, landmarks: 0, seed, observer }
+    };
+    let mut metrics = vec![splits.iter().map(|split| search(data, split)).collect::<Vec<_>>()];
+    if let Some(scaled) = &scaled {
+        let place: HashMap<usize, usize> =
+            drawn.iter().enumerate().map(|(place, &row)| (row, place)).collect();
+        metrics.push(splits.iter().map(|split| search(scaled, &split.at(|row| place[&row]))).collect());
+    }
+    let mut candidates: Vec<_> =
+        (0..metrics.len()).map(|metric| Candidate { metric, kind: kernel.kind, multiple: 1.0 }).collect();
+    let mut compared = Compared { metrics };
+    let Some(mut best) = compared.attempt(from, candidates[0])? else { return Ok(None) };
+    let (mut errors, mut kinds) = (vec![(best.count, best.error(&compared))], Vec::new());
     let reason = loop {
-        let next = (2 * best.count).min(affordable(data.len())).min(compared.most());
-        if next <= best.count && next == compared.most() {
+        let most = compared.most(kernel.kind);
+        let next = (2 * best.count).min(affordable(data.len())).min(most);
+        if next <= best.count && next == most {
             break "all rows are landmarks";
         }
         if next <= best.count {
@@ -110,20 +143,21 @@ pub(crate) fn number_of_landmarks(
             break "twice as many do not lower the error by more than its standard error";
         }
         best = tried;
-        if candidates.len() > 1 {
-            kinds = of_kinds;
-        } else if any_kind && kinds.is_empty() {
+        if any_kind && kinds.is_empty() {
             (best, kinds) = compared.kinds(best)?;
             errors.pop();
             errors.push((best.count, best.error(&compared)));
-            candidates.extend((best.kind != kernel.kind).then_some((best.kind, best.multiple)));
+            candidates.extend((best.of.kind != kernel.kind).then_some(best.of));
+        } else if of_kinds.len() > 1 {
+            kinds = of_kinds;
         }
         observer.advance(1);
     };
     observer.end();
-    let kernel = KernelSpec { kind: best.kind, sigma: kernel.sigma / best.multiple };
+    let Candidate { metric, kind, multiple } = best.of;
+    let kernel = KernelSpec { kind, sigma: kernel.sigma / multiple };
     let number = NumberOfLandmarks { count: best.count, errors, reason };
-    Ok(Some(Grown { number, kernel, kinds }))
+    Ok(Some(Grown { number, kernel, kinds, in_scales: metric > 0 }))
 }
 
 /// Return the maximum number of landmarks that are compared for so many rows.
@@ -131,12 +165,20 @@ fn affordable(rows: usize) -> usize {
     MOST.min((WORK / rows as f64).sqrt() as usize)
 }
 
-/// A number of landmarks that was tried.
-struct Tried {
-    count: usize,
+/// What landmarks are tried with.
+#[derive(Clone, Copy)]
+struct Candidate {
+    /// 0 for that of the rows, 1 for the other.
+    metric: usize,
     kind: KernelKind,
     /// What the bandwidth is divided by.
     multiple: f64,
+}
+
+/// A number of landmarks that was tried.
+struct Tried {
+    count: usize,
+    of: Candidate,
     /// The loss of each row held out, times its weight.
     losses: Vec<f64>,
 }
@@ -151,49 +193,37 @@ impl Tried {
     }
 
     fn error(&self, compared: &Compared<'_>) -> f64 {
-        compared.parts[0].sample.error(&self.losses)
+        compared.metrics[0][0].sample.error(&self.losses)
     }
 }
 
 /// Rows on which numbers of landmarks are compared.
 struct Compared<'a> {
-    kernel: KernelKind,
-    /// For each part of the rows held out, a search for landmarks among the others.
-    parts: Vec<Search<'a>>,
+    /// In each metric, for each part of the rows held out, a search for landmarks among the others.
+    metrics: Vec<Vec<Search<'a>>>,
 }
 
-impl<'a> Compared<'a> {
-    /// Draw [`ROWS`]. `None` if none can be held out.
-    fn of(data: &'a Prepared, kernel: KernelSpec, seed: u64, observer: &'a dyn Observer) -> Option<Self> {
-        let rows = ROWS.min(data.len());
-        let drawn = index::sample(&mut stream(seed, RngStream::Metric), data.len(), rows).into_vec();
-        let search = |split: &Split| {
-            let sample = Sample::of(data, split, kernel.sigma);
-            Search { sample, scales: false, landmarks: 0, seed, observer }
-        };
-        let parts = Split::until(data, &drawn, WANTED, seed)?.iter().map(search).collect();
-        Some(Self { kernel: kernel.kind, parts })
-    }
-
+impl Compared<'_> {
     /// Return the most landmarks that there are rows for.
-    fn most(&self) -> usize {
-        let rows = self.parts.iter().map(|part| part.sample.under(self.kernel).learned.rows.nrows());
+    fn most(&self, kind: KernelKind) -> usize {
+        let rows = self.metrics[0].iter().map(|part| part.sample.under(kind).learned.rows.nrows());
         rows.min().unwrap_or(0)
     }
 
     fn margin(&self) -> f64 {
-        self.parts[0].sample.margin()
+        self.metrics[0][0].sample.margin()
     }
 
     /// Compare the kernels at as many landmarks, in the same metric; return the best, and the errors of all.
     /// Each takes its bandwidth from [`WIDER`].
-    fn kinds(&mut self, mut best: Tried) -> Result<(Tried, Vec<(KernelKind, f64)>), Error> {
-        let Tried { count, kind: own, multiple, .. } = best;
-        let mut errors = vec![(own, best.error(self))];
-        for kind in KINDS.into_iter().filter(|&kind| kind != own) {
+    fn kinds(&mut self, mut best: Tried) -> Result<(Tried, ErrorsOfKinds), Error> {
+        let (count, own) = (best.count, best.of);
+        let mut errors = vec![(own.kind, best.error(self))];
+        for kind in KINDS.into_iter().filter(|&kind| kind != own.kind) {
             let mut least = None;
             for factor in WIDER {
-                let Some(tried) = self.attempt(count, kind, multiple / factor)? else { break };
+                let candidate = Candidate { kind, multiple: own.multiple / factor, ..own };
+                let Some(tried) = self.attempt(count, candidate)? else { break };
                 let error = tried.error(self);
                 if least.is_some_and(|least| least <= error) {
                     break;
@@ -208,34 +238,41 @@ impl<'a> Compared<'a> {
         Ok((best, errors))
     }
 
-    /// Try at most so many landmarks with each of these kernels, at its multiple of the metric and at a
-    /// [narrower](NARROWER) one, and leave it the better one. Return the best, and the errors by kernel.
+    /// Try at most so many landmarks with each of these candidates, at its multiple of the metric and at a
+    /// [narrower](NARROWER) one, and leave it the better one. Leave out what is clearly [`BEHIND`]. Return the
+    /// best, and the errors by kernel.
     fn best_of(
         &mut self,
         count: usize,
-        candidates: &mut [(KernelKind, f64)],
-    ) -> Result<(Option<Tried>, Vec<(KernelKind, f64)>), Error> {
-        let (mut best, mut errors) = (None::<Tried>, Vec::new());
-        for (kind, multiple) in candidates {
-            let mut own = None::<Tried>;
-            for multiple in [*multiple, *multiple * NARROWER] {
-                own = Tried::lower(own, self.attempt(count, *kind, multiple)?);
-            }
-            if let Some(own) = &own {
-                *multiple = own.multiple;
-                errors.push((*kind, own.error(self)));
-            }
-            best = Tried::lower(best, own);
+        candidates: &mut Vec<Candidate>,
+    ) -> Result<(Option<Tried>, ErrorsOfKinds), Error> {
+        let mut all = Vec::new();
+        for &candidate in candidates.iter() {
+            let narrower = Candidate { multiple: candidate.multiple * NARROWER, ..candidate };
+            all.extend(Tried::lower(self.attempt(count, candidate)?, self.attempt(count, narrower)?));
         }
-        Ok((best, errors))
+        let mut errors = ErrorsOfKinds::new();
+        for tried in &all {
+            let (kind, error) = (tried.of.kind, tried.error(self));
+            match errors.iter_mut().find(|(other, _)| *other == kind) {
+                Some((_, least)) => *least = least.min(error),
+                None => errors.push((kind, error)),
+            }
+        }
+        let best = all.iter().min_by(|one, other| one.error(self).total_cmp(&other.error(self)));
+        let is_behind =
+            |tried: &Tried| best.is_some_and(|best| is_lower(&best.losses, &tried.losses, BEHIND));
+        *candidates = all.iter().filter(|tried| !is_behind(tried)).map(|tried| tried.of).collect();
+        Ok((all.into_iter().map(Some).fold(None, Tried::lower), errors))
     }
 
     /// Try so many landmarks, or as many as there are independent rows; `None` where the losses are not
     /// finite.
-    fn attempt(&mut self, mut count: usize, kind: KernelKind, multiple: f64) -> Result<Option<Tried>, Error> {
+    fn attempt(&mut self, mut count: usize, of: Candidate) -> Result<Option<Tried>, Error> {
+        let Candidate { metric, kind, multiple } = of;
         'fewer: loop {
             let mut losses = Vec::new();
-            for part in &mut self.parts {
+            for part in &mut self.metrics[metric] {
                 go_on(part.observer)?;
                 part.landmarks = count;
                 let problems = part.sample.under(kind);
@@ -255,14 +292,14 @@ impl<'a> Compared<'a> {
                 };
                 losses.extend(own);
             }
-            return Ok(Some(Tried { count, kind, multiple, losses }));
+            return Ok(Some(Tried { count, of, losses }));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Grown, NumberOfLandmarks, affordable, number_of_landmarks};
+    use super::{Grown, NumberOfLandmarks, Scaled, affordable, number_of_landmarks};
     use crate::data::{dataset::Dataset, scaler::Scale};
     use crate::error::{Error, ErrorKind};
     use crate::kernel::{kind::KernelKind, spec::KernelSpec};
@@ -291,7 +328,7 @@ mod tests {
         let source = data.source(Scale::Standard)?;
         let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
         let rows = source.as_rows().as_prepared().unwrap();
-        Ok(number_of_landmarks(rows, (kernel, any_kind), from, 3, observer)?.unwrap())
+        Ok(number_of_landmarks((rows, None), (kernel, any_kind), from, 3, observer)?.unwrap())
     }
 
     /// Return what is chosen for numbers.
@@ -302,8 +339,8 @@ mod tests {
 
     /// Return the number that is chosen, and the bandwidth, of 1.
     fn number(data: &(Vec<f64>, Vec<f64>), from: usize) -> (NumberOfLandmarks, f64) {
-        let Grown { number, kernel, kinds } = chosen(data, false, from);
-        assert!(kernel.kind == KernelKind::Gaussian && kinds.is_empty());
+        let Grown { number, kernel, kinds, in_scales } = chosen(data, false, from);
+        assert!(kernel.kind == KernelKind::Gaussian && kinds.is_empty() && !in_scales);
         (number, kernel.sigma)
     }
 
@@ -352,6 +389,28 @@ mod tests {
         assert!(smooth.kernel.kind == KernelKind::Gaussian && smooth.kinds.len() == 2, "{smooth:?}");
         let noise = |one: f64, other: f64| (one * 91_717.3 + other * 31_337.1).sin();
         assert!(chosen(&rows(3_000, |one, other| one + noise(one, other)), true, 50).kinds.is_empty());
+    }
+
+    /// Twice as many landmarks are tried in both metrics, and the one that they make better is taken.
+    #[test]
+    fn another_metric_may_be_better_with_more() {
+        let (x, y) = rows(3_000, |one, other| waves(0.5 * one, 0.5 * other));
+        let data = Dataset::from_rows(&x, 2).unwrap().with_target(&y).unwrap();
+        let source = data.source(Scale::Standard).unwrap();
+        let whole = source.as_rows().as_prepared().unwrap();
+        let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
+        let of = |own: [f64; 2], other: [f64; 2]| {
+            let own = whole.clone().rescaled(&own);
+            let other = Some(Scaled { rows: whole, scales: &other });
+            number_of_landmarks((&own, other), (kernel, false), 50, 3, &NoObserver).unwrap().unwrap()
+        };
+        let (poor, good) = ([2.0, 0.1], [1.0, 1.0]);
+        let (taken, kept) = (of(poor, good), of(good, poor));
+        assert!(taken.in_scales && !kept.in_scales, "{taken:?} {kept:?}");
+        assert_eq!(taken.number.count, kept.number.count);
+        // The same rows in the same metric.
+        let last = |grown: &Grown| grown.number.errors.last().unwrap().1;
+        assert!((last(&taken) / last(&kept) - 1.0).abs() < 1e-6, "{taken:?} {kept:?}");
     }
 
     #[test]

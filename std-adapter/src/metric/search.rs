@@ -30,7 +30,7 @@ const STEPS_OF_KIND: u64 = 20;
 const STEPS: u64 = 40;
 
 /// A map whose error is higher than another's by more than so many standard errors descends once, not twice.
-const BEHIND: f64 = 2.0;
+pub(super) const BEHIND: f64 = 2.0;
 
 /// Rounds of the average gradient outer product.
 const ROUNDS: usize = 3;

@@ -12,7 +12,7 @@ use crate::landmarks::{
     selector::RowAccess, selector::Task, selector::run, tolerance::Criterion, tolerance::fewest,
 };
 use crate::metric::{
-    Comparing, Grown, LearnedMetric, Learning, NumberOfLandmarks, learn_metric, number_of_landmarks,
+    Comparing, Grown, LearnedMetric, Learning, NumberOfLandmarks, Scaled, learn_metric, number_of_landmarks,
 };
 use crate::observer::Observer;
 use crate::pipeline::params::{Landmarks, Params, usual};
@@ -175,14 +175,24 @@ pub(super) fn select_among<'s>(
 ) -> Result<Selected<'s>, Error> {
     let begin = Instant::now();
     let any_kind = params.kernel.kinds == Kinds::Any;
-    let InMetric { memory, learned, reason, mut params } = in_metric(source, params, left_out, observer)?;
+    let InMetric { mut memory, unscaled, mut learned, reason, mut params } =
+        in_metric(source, params, left_out, observer)?;
     let metric_seconds = if learned.is_some() { begin.elapsed().as_secs_f64() } else { 0.0 };
     let grown = match &memory {
         Some(rows) if params.landmarks == Landmarks::Usual => {
-            grown(rows, &params, any_kind, left_out, observer)?
+            let other_scales = learned.as_ref().and_then(|learned| learned.other_scales.as_deref());
+            let other = unscaled.as_deref().zip(other_scales).map(|(rows, scales)| Scaled { rows, scales });
+            grown((rows, other), (&params, any_kind), left_out, observer)?
         }
         _ => None,
     };
+    if let (true, Some(map), Some(rows)) =
+        (grown.as_ref().is_some_and(|grown| grown.in_scales), &mut learned, unscaled)
+    {
+        let scales = map.other_scales.take().unwrap_or_default();
+        memory = Some(Cow::Owned(rows.into_owned().rescaled(&scales)));
+        *map = map.clone().with_scales(scales);
+    }
     if let Some(Grown { number, kernel, .. }) = &grown {
         params.landmarks = Landmarks::Count(number.count);
         params.kernel.kind = kernel.kind;
@@ -214,6 +224,8 @@ pub(super) fn select_among<'s>(
 /// Rows in the metric of a fit, if they are in memory.
 struct InMetric<'s, 'a> {
     memory: Option<Cow<'s, Prepared>>,
+    /// The rows before the metric, if [scales](LearnedMetric::other_scales) may take its place.
+    unscaled: Option<Cow<'s, Prepared>>,
     learned: Option<LearnedMetric>,
     /// Why none was learned where one might have been.
     reason: Option<&'static str>,
@@ -237,7 +249,8 @@ fn in_metric<'s, 'a>(
     let free = matches!(params.landmarks, Landmarks::Free(_));
     if metric == Metric::One && !free && params.kernel.kinds != Kinds::Any {
         let params = params.clone();
-        return Ok(InMetric { memory: memory(&params)?, learned: None, reason: None, params });
+        let memory = memory(&params)?;
+        return Ok(InMetric { memory, unscaled: None, learned: None, reason: None, params });
     }
     let too_large = || Error(Cause::InMemory { what: LEARNED_METRIC.to_owned(), rows: source.len() });
     let rows = memory(params).and_then(|rows| rows.ok_or_else(too_large));
@@ -249,19 +262,26 @@ fn in_metric<'s, 'a>(
     };
     if let (Metric::Auto, Some(_)) = (metric, reason) {
         let params = Params { kernel: params.kernel.with_metric(Metric::One), ..params.clone() };
-        return Ok(InMetric { memory: memory(&params)?, learned: None, reason, params });
+        let memory = memory(&params)?;
+        return Ok(InMetric { memory, unscaled: None, learned: None, reason, params });
     }
-    let (learned, rows, kernel) = in_learned_metric(rows?, params, left_out, observer)?;
+    let (learned, rows, kernel) = learned_metric(rows?, params, left_out, observer)?;
     let params = Params { kernel, ..params.clone() };
-    Ok(InMetric { memory: Some(rows), learned: Some(learned), reason: None, params })
+    let is_open = params.landmarks == Landmarks::Usual && learned.other_scales.is_some();
+    let unscaled = is_open.then(|| rows.clone());
+    let memory = Some(match (&learned.map, learned.metric) {
+        (None, Metric::One) => rows,
+        (None, _) => Cow::Owned(rows.into_owned().rescaled(&learned.scales)),
+        (Some(map), _) => Cow::Owned(rows.into_owned().mapped(map.clone())),
+    });
+    Ok(InMetric { memory, unscaled, learned: Some(learned), reason: None, params })
 }
 
 /// Choose the number of landmarks by the rows that are not left out, and the kernel that goes with it; `None`
 /// where nothing is compared.
 fn grown(
-    rows: &Prepared,
-    params: &Params<'_>,
-    any_kind: bool,
+    (rows, other): (&Prepared, Option<Scaled<'_>>),
+    (params, any_kind): (&Params<'_>, bool),
     left_out: Option<&LeftOut>,
     observer: &dyn Observer,
 ) -> Result<Option<Grown>, Error> {
@@ -272,18 +292,26 @@ fn grown(
     else {
         return Ok(None);
     };
-    let seen = left_out.map(|left_out| RowSource::gather(rows, &left_out.seen())).transpose()?;
-    let (rows, from) = (seen.as_ref().unwrap_or(rows), usual(rows.len()));
+    let seen =
+        |rows: &Prepared| left_out.map(|left_out| RowSource::gather(rows, &left_out.seen())).transpose();
+    let (of_rows, of_other) = (seen(rows)?, other.map(|other| seen(other.rows)).transpose()?.flatten());
+    let (rows, from) = (of_rows.as_ref().unwrap_or(rows), usual(rows.len()));
+    let other = other.map(|other| Scaled { rows: of_other.as_ref().unwrap_or(other.rows), ..other });
     let (start, seed) = ((KernelSpec { kind, sigma }, any_kind), params.seed);
-    let compare = || number_of_landmarks(rows, start, from, seed, observer);
+    let compare = || number_of_landmarks((rows, other), start, from, seed, observer);
     match params.metrics {
-        Some(known) => known.number_or(&Comparing { rows: Cow::Borrowed(rows), start, from, seed }, compare),
+        Some(known) => {
+            let other_scales = other.map(|other| other.scales.to_vec());
+            known
+                .number_or(&Comparing { rows: Cow::Borrowed(rows), other_scales, start, from, seed }, compare)
+        }
         None => compare(),
     }
 }
 
-/// Learn the metric that the parameters ask for. Return its rows, and the kernel that goes with them.
-fn in_learned_metric<'s>(
+/// Learn the metric that the parameters ask for. Return it, the rows as they were, and the kernel of a fit to
+/// the rows in it.
+fn learned_metric<'s>(
     rows: Cow<'s, Prepared>,
     params: &Params<'_>,
     left_out: Option<&LeftOut>,
@@ -332,14 +360,6 @@ fn in_learned_metric<'s>(
         _ => Sigma::Value(learned.kernel.sigma),
     };
     let kernel = KernelParams { kind: learned.kernel.kind, sigma, metric: Metric::One, kinds: Kinds::One };
-    if learned.metric == Metric::One && !free {
-        return Ok((learned, rows, kernel));
-    }
-    let rows = rows.into_owned();
-    let rows = Cow::Owned(match &learned.map {
-        Some(map) => rows.mapped(map.clone()),
-        None => rows.rescaled(&learned.scales),
-    });
     Ok((learned, rows, kernel))
 }
 

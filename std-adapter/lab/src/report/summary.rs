@@ -295,7 +295,9 @@ impl<'a> MetricReport<'a> {
         let own = self.held_out.iter().find(|tried| tried.metric == self.metric);
         let least = self.held_out.iter().map(|tried| tried.error.value()).fold(f64::INFINITY, f64::min);
         match own.is_some_and(|own| own.error.value() > least) {
-            true => "; others are lower by no more than the noise, or leave too few independent rows",
+            true => {
+                "; others are lower by no more than the noise, with fewer landmarks, or leave too few independent rows"
+            }
             false => "",
         }
     }

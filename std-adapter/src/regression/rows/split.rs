@@ -55,6 +55,13 @@ impl Split {
         Some(splits)
     }
 
+    /// Return the same rows under other numbers.
+    pub(crate) fn at(&self, number: impl Fn(usize) -> usize) -> Self {
+        let [held, learned] =
+            [&self.held, &self.learned].map(|rows| rows.iter().map(|&row| number(row)).collect());
+        Self { held, learned }
+    }
+
     /// Hold out one of the fifths of these rows of a source. Rows of a group, or of a time, stay together:
     /// those of two folds are held out, the last ones first. `None` if that leaves no rows of either kind.
     pub(crate) fn of(source: &dyn RowSource, rows: &[usize], part: usize, seed: u64) -> Option<Self> {
