@@ -29,7 +29,8 @@ const STEPS_OF_KIND: u64 = 20;
 /// Steps of a descent with the same landmarks.
 const STEPS: u64 = 40;
 
-/// A map whose error is higher than another's by more than so many standard errors descends once, not twice.
+/// What has a higher error than another by more than so many standard errors of the difference is tried no
+/// further: a map descends once, not twice, and a candidate has no more landmarks.
 pub(super) const BEHIND: f64 = 2.0;
 
 /// Rounds of the average gradient outer product.

@@ -186,12 +186,14 @@ pub(super) fn select_among<'s>(
         }
         _ => None,
     };
-    if let (true, Some(map), Some(rows)) =
-        (grown.as_ref().is_some_and(|grown| grown.in_scales), &mut learned, unscaled)
-    {
-        let scales = map.other_scales.take().unwrap_or_default();
+    if grown.as_ref().is_some_and(|grown| grown.in_scales) {
+        let scales = learned.as_mut().and_then(|map| map.other_scales.take());
+        let (Some(rows), Some(map), Some(scales)) = (unscaled, learned.take(), scales) else {
+            debug_assert!(false, "another metric was compared that is not there");
+            return Err(Error(Cause::Metric { problem: "another one was compared that is not there" }));
+        };
         memory = Some(Cow::Owned(rows.into_owned().rescaled(&scales)));
-        *map = map.clone().with_scales(scales);
+        learned = Some(map.with_scales(scales));
     }
     if let Some(Grown { number, kernel, .. }) = &grown {
         params.landmarks = Landmarks::Count(number.count);
