@@ -385,6 +385,31 @@ mod tests {
         assert!(loaded > 0);
     }
 
+    /// Each by itself, and plain columns have none.
+    #[test]
+    fn every_way_of_writing_is_kept() {
+        let amount = Form::Amount { unit: None, thousands: true };
+        let recipe = |decimal_comma, separator, form, target_forms| Recipe {
+            columns: vec![Column::number("x"), Column { form, ..Column::number("z") }],
+            decimal_comma,
+            separator,
+            target_forms,
+            ..Recipe::default()
+        };
+        let plain = || recipe(false, None, Form::Plain, Vec::new());
+        assert!(Forms::of(&plain()).is_none());
+        for written in [
+            recipe(true, None, Form::Plain, Vec::new()),
+            recipe(false, Some(b';'), Form::Plain, Vec::new()),
+            recipe(false, None, amount.clone(), Vec::new()),
+            recipe(false, None, Form::Plain, vec![amount]),
+        ] {
+            let mut read = plain();
+            Forms::of(&written).unwrap().put(&mut read).unwrap();
+            assert_eq!(read, written);
+        }
+    }
+
     #[test]
     fn unknown_sections_are_skipped_if_optional_and_refused_if_mandatory() {
         let model = model();

@@ -374,6 +374,7 @@ impl Pass<'_> {
 mod tests {
     use super::{FRAME, Frame, content, convert, convert_with};
     use crate::Scale;
+    use crate::data::scaler::Scaler;
     use crate::data::store::open::{ALIGNMENT, BLOCK, Description, Store, StoredClass};
     use crate::data::table::{options::Labels, options::Missing, options::Options, target::Target};
     use crate::error::{Cause, Error, ErrorKind, store::StoreProblem};
@@ -582,8 +583,8 @@ mod tests {
         // Classes that are not those of the rows.
         let two = store.description().classes.clone();
         let one = |rows| StoredClass { label: "p".to_owned(), rows };
-        for classes in [vec![one(4), one(0)], vec![one(2), one(2)], vec![one(3), two[1].clone()], Vec::new()]
-        {
+        let empty = StoredClass { rows: 0, ..two[1].clone() };
+        for classes in [vec![one(4), empty], vec![one(2), one(2)], vec![one(3), two[1].clone()], Vec::new()] {
             let description = Description { classes, ..store.description().clone() };
             let path = folder.path().join("forged.rows");
             std::fs::write(&path, with_description(bytes.clone(), &description)).unwrap();
@@ -613,6 +614,29 @@ mod tests {
             let malformed =
                 matches!(found, Err(Error(Cause::Store { problem: StoreProblem::Malformed, .. })));
             assert!(malformed, "{moved}: {found:?}");
+        }
+    }
+
+    /// A file as long as its description says, of no rows or of no features.
+    #[test]
+    fn a_store_of_nothing_is_malformed() {
+        let folder = tempfile::tempdir().unwrap();
+        let [data, out] = ["a.csv", "a.rows"].map(|name| folder.path().join(name));
+        std::fs::write(&data, "1,2\n3,4\n").unwrap();
+        let store = convert(&data, &Target::Last, Precision::F64, &out, &NoObserver).unwrap();
+        let whole = store.description();
+        let none = Scaler { means: Vec::new(), deviations: Vec::new(), ..whole.scaler.clone() };
+        for (description, numbers) in [
+            (Description { rows: 0, ..whole.clone() }, 0),
+            (Description { feature_names: Vec::new(), scaler: none, ..whole.clone() }, 2),
+        ] {
+            let mut bytes = with_description(std::fs::read(&out).unwrap(), &description);
+            bytes.truncate(whole.offset as usize + numbers * size_of::<f64>());
+            std::fs::write(&data, bytes).unwrap();
+            let found = Store::open(&data);
+            let malformed =
+                matches!(found, Err(Error(Cause::Store { problem: StoreProblem::Malformed, .. })));
+            assert!(malformed, "{description:?}: {found:?}");
         }
     }
 
