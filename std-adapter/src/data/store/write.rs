@@ -528,10 +528,13 @@ mod tests {
     fn a_description_is_that_of_its_version() {
         let folder = tempfile::tempdir().unwrap();
         let [data, out] = ["a.csv", "a.rows"].map(|name| folder.path().join(name));
+        let mean = || Options { missing: Missing::Mean, ..Options::default() };
+        let markers = Some(vec!["x".to_owned()]);
         let cases = [
             ("1,2\n3,4\n", Options::default(), 1),
-            ("a,y\n1,2\n2,4\n?,5\n", Options { missing: Missing::Mean, ..Options::default() }, 2),
+            ("a,y\n1,2\n2,4\n?,5\n", mean(), 2),
             ("a,y\n1,p\n3,q\n5,p\n", Options { labels: Labels::Words, ..Options::default() }, 3),
+            ("a,y\n1,2\n2,4\nx,5\n", Options { missing_values: markers, ..mean() }, 4),
         ];
         for (text, options, version) in cases {
             std::fs::write(&data, text).unwrap();
