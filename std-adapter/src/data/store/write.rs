@@ -374,6 +374,7 @@ impl Pass<'_> {
 mod tests {
     use super::{FRAME, Frame, content, convert, convert_with};
     use crate::Scale;
+    use crate::data::columns::RowSlices;
     use crate::data::scaler::Scaler;
     use crate::data::store::open::{ALIGNMENT, BLOCK, Description, Store, StoredClass};
     use crate::data::table::{options::Labels, options::Missing, options::Options, target::Target};
@@ -448,12 +449,17 @@ mod tests {
     fn a_store_describes_its_rows() {
         let folder = tempfile::tempdir().unwrap();
         let [data, out] = ["a.csv", "a.rows"].map(|name| folder.path().join(name));
-        std::fs::write(&data, "a,y\n1,p\n3,q\n5,p\n6,p\n").unwrap();
+        std::fs::write(&data, "a,b,y\n1,7,p\n3,8,q\n5,7,p\n6,9,p\n").unwrap();
         let options = Options { labels: Labels::Words, ..Options::default() };
         for precision in [Precision::F32, Precision::F64] {
             let (store, _) =
                 convert_with(&data, &options, (precision, Scale::Standard), &out, &NoObserver).unwrap();
-            assert_eq!((store.len(), store.is_empty(), store.features()), (4, false, 1));
+            assert_eq!((store.len(), store.is_empty(), store.features()), (4, false, 2));
+            let lengths = match store.slices() {
+                RowSlices::F32(rows, targets) => (rows.len(), targets.map(<[f32]>::len)),
+                RowSlices::F64(rows, targets) => (rows.len(), targets.map(<[f64]>::len)),
+            };
+            assert_eq!(lengths, (8, Some(4)));
             assert_eq!(
                 (store.precision(), store.labels()),
                 (precision, vec!["p".to_owned(), "q".to_owned()])
@@ -465,7 +471,7 @@ mod tests {
             assert!(first.values[0] < 0.0 && first.values[1] > 0.0, "{first:?}");
             assert_eq!((gathered.further.len(), gathered.classes.unwrap().labels), (1, store.labels()));
             assert!(Store::is_store(&out) && !Store::is_store(&data));
-            store.has_features(&["a".to_owned()]).unwrap();
+            store.has_features(&["a", "b"].map(String::from)).unwrap();
             let Err(Error(Cause::Store { problem, .. })) = store.has_features(&["b".to_owned()]) else {
                 panic!("other features are accepted")
             };
