@@ -425,7 +425,7 @@ mod tests {
             let store = convert(&data, &Target::Last, precision, &out, &NoObserver).unwrap();
             store.verify().unwrap();
             let bytes = std::fs::read(&out).unwrap();
-            for (at, row, column) in [(0, 0, "a"), (3, 1, "b"), (6, 0, "y"), (8, 2, "y")] {
+            for (at, row, column) in [(0, 0, "a"), (3, 1, "b"), (4, 2, "a"), (6, 0, "y"), (8, 2, "y")] {
                 let mut forged = bytes.clone();
                 let mut description = store.description().clone();
                 let rows = &mut forged[description.offset as usize..];
