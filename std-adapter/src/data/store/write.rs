@@ -558,9 +558,7 @@ mod tests {
                 forged[..head.len()].copy_from_slice(&head);
                 std::fs::write(folder.path().join("forged.rows"), forged).unwrap();
                 let found = Store::open(&folder.path().join("forged.rows"));
-                let malformed =
-                    matches!(found, Err(Error(Cause::Store { problem: StoreProblem::Malformed, .. })));
-                assert!(malformed, "{text} as {other}, {longer}: {found:?}");
+                assert!(is_malformed(&found), "{text} as {other}, {longer}: {found:?}");
             }
         }
     }
@@ -598,10 +596,7 @@ mod tests {
             let path = folder.path().join("forged.rows");
             std::fs::write(&path, with_description(bytes.clone(), &description)).unwrap();
             let found = Store::open(&path);
-            assert!(
-                matches!(found, Err(Error(Cause::Store { problem: StoreProblem::Malformed, .. }))),
-                "{description:?}"
-            );
+            assert!(is_malformed(&found), "{description:?}");
         }
     }
 
@@ -620,9 +615,7 @@ mod tests {
             let longer = [&bytes[..], &vec![0; moved as usize]].concat();
             std::fs::write(&data, with_description(longer, &description)).unwrap();
             let found = Store::open(&data);
-            let malformed =
-                matches!(found, Err(Error(Cause::Store { problem: StoreProblem::Malformed, .. })));
-            assert!(malformed, "{moved}: {found:?}");
+            assert!(is_malformed(&found), "{moved}: {found:?}");
         }
     }
 
@@ -643,10 +636,12 @@ mod tests {
             bytes.truncate(whole.offset as usize + numbers * size_of::<f64>());
             std::fs::write(&data, bytes).unwrap();
             let found = Store::open(&data);
-            let malformed =
-                matches!(found, Err(Error(Cause::Store { problem: StoreProblem::Malformed, .. })));
-            assert!(malformed, "{description:?}: {found:?}");
+            assert!(is_malformed(&found), "{description:?}: {found:?}");
         }
+    }
+
+    fn is_malformed(found: &Result<Store, Error>) -> bool {
+        matches!(found, Err(Error(Cause::Store { problem: StoreProblem::Malformed, .. })))
     }
 
     /// Put another description at the head of a store.
