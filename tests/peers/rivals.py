@@ -333,6 +333,7 @@ def run(arguments):
                     continue
                 limit = min(TIMES * limit, LONGEST)
                 makes = {who + TUNED: make for who, make in makes.items() if who != "a line"}
+            makes = {who: make for who, make in makes.items() if any(part in who for part in arguments.only.split(","))}
             for who in [arguments.name, *makes]:
                 if (name, seed, who) in cells or (arguments.own and who != arguments.name):
                     continue
@@ -434,6 +435,7 @@ def main():
     parser.add_argument("--sets", default="", help="only sets whose names contain one of these parts, separated by commas")
     parser.add_argument("--cells", default=CELLS, type=Path, help="the file of cells")
     parser.add_argument("--own", action="store_true", help="leave the rivals out")
+    parser.add_argument("--only", default="", help="only rivals whose names contain one of these parts, separated by commas")
     parser.add_argument("--tuned", action="store_true", help="tune the rivals, for ten times the processor time of the program")
     parser.add_argument("--again", metavar="NAME", help="run the cells of this program anew")
     parser.add_argument("--page", action="store_true", help="print the tables of the cells that were run")
