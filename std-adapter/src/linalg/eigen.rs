@@ -6,6 +6,7 @@
 use crate::error::{Cause, Error};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{Accum, Mat, MatRef, Par, diag::Diag, linalg::matmul::matmul};
 
@@ -17,6 +18,14 @@ pub(crate) const PARTS: usize = 8;
 pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let mut product = Mat::<f64>::zeros(a.nrows(), b.ncols());
     matmul(product.as_mut(), Accum::Replace, a, b, 1.0, Par::rayon(PARTS));
+    product
+}
+
+/// Return `A B` on and below its diagonal, and zeros above, for half the work of [`product`].
+pub(crate) fn lower_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut product = Mat::<f64>::zeros(a.nrows(), b.ncols());
+    let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+    triangular::matmul(product.as_mut(), lower, Accum::Replace, a, full, b, full, 1.0, Par::rayon(PARTS));
     product
 }
 
@@ -78,7 +87,7 @@ impl Eigen {
     }
 }
 
-/// Decompose a positive semidefinite matrix: `O(n³)`.
+/// Decompose a positive semidefinite matrix: `O(n³)`. Entries above its diagonal are not read.
 pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<Eigen, Error> {
     let (n, parallel, parameters) = (matrix.nrows(), Par::rayon(PARTS), Default::default());
     let wanted = ComputeEigenvectors::Yes;
@@ -91,4 +100,24 @@ pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<Eigen, Error> {
     let mut values: Vec<f64> = values.column_vector().iter().map(|value| value.max(0.0)).collect();
     values.reverse();
     Ok(Eigen { values, vectors: vectors.as_ref().reverse_cols().to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{eigen, lower_product, product};
+    use faer::Mat;
+
+    #[test]
+    fn the_lower_half_is_enough() {
+        let a = Mat::from_fn(40, 70, |i, j| ((i * 31 + j * 17) as f64 * 0.754_877_666).fract() - 0.5);
+        let (whole, mut lower) =
+            (product(a.as_ref(), a.transpose()), lower_product(a.as_ref(), a.transpose()));
+        for j in 0..40 {
+            assert!((0..j).all(|i| lower[(i, j)] == 0.0));
+            assert!((j..40).all(|i| (lower[(i, j)] - whole[(i, j)]).abs() < 1e-13));
+            (0..j).for_each(|i| lower[(i, j)] = f64::NAN);
+        }
+        let (found, expected) = (eigen(&lower).unwrap().values, eigen(&whole).unwrap().values);
+        assert!(found.iter().zip(&expected).all(|(found, expected)| (found - expected).abs() < 1e-12));
+    }
 }

@@ -2,13 +2,13 @@
 
 use crate::data::{prepared::Prepared, prepared::StandardTarget, weights::Weights};
 use crate::kernel::kind::KernelKind;
-use crate::linalg::{eigen::product, triangle::factor};
+use crate::linalg::{eigen::lower_product, eigen::product, triangle::factor};
 use crate::metric::descent::{Measured, Point, half};
 use crate::metric::objective::Problem;
 use crate::observer::Observer;
 use crate::regression::{
-    head::Head, head::logistic::FoldSet, head::logistic::JUDGED, head::logistic::Rows as Classes,
-    ridge::ridge_grid, rows::split::Split,
+    choose::scan::least, head::Head, head::logistic::FoldSet, head::logistic::JUDGED,
+    head::logistic::Rows as Classes, ridge::ridge_grid, rows::split::Split,
 };
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Mat, MatRef, Par};
@@ -117,9 +117,13 @@ impl<'a> Sample<'a> {
         let features = point.features(&problems.all)?;
         match self.head {
             Head::Values => {
-                let at_each = left_at_each_ridge(problems, &features)?;
-                let losses = at_each.iter().map(|left| self.of_values(problems, left));
-                losses.min_by(|one, other| one.iter().sum::<f64>().total_cmp(&other.iter().sum()))
+                let regression = Regression::new(problems, &features);
+                let at = |ridge| {
+                    let losses = self.of_values(problems, &regression.left(problems, ridge)?);
+                    let error: f64 = losses.iter().sum();
+                    error.is_finite().then_some((losses, error))
+                };
+                least_on_grid(&ridge_grid().collect::<Vec<_>>(), at)
             }
             Head::Classes => self.of_classes(problems, &features, observer),
         }
@@ -174,27 +178,80 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// Return what ridge regression on these features of all rows, fitted to those to learn from, leaves of the
-/// targets of those held out, at each of the ridges.
-fn left_at_each_ridge(problems: &Problems<'_>, features: &Mat<f64>) -> Option<Vec<Mat<f64>>> {
-    let Problems { held, learned, .. } = problems;
-    let (of_held, of_learned) = features.as_ref().split_at_col(held.rows.nrows());
-    let mut weighted = of_learned.to_owned();
-    learned.weights.scale(weighted.transpose_mut());
-    let gram = product(weighted.as_ref(), weighted.transpose());
-    let right = product(weighted.as_ref(), learned.weighted_targets().as_ref());
-    let at = |ridge: f64| {
-        let mut lower = gram.clone();
-        let load = ridge * learned.rows.nrows() as f64;
+/// A ridge regression on features of the rows to learn from.
+struct Regression<'a> {
+    /// The features of those held out: a column each.
+    held: MatRef<'a, f64>,
+    /// On and below the diagonal.
+    gram: Mat<f64>,
+    right: Mat<f64>,
+}
+
+impl<'a> Regression<'a> {
+    /// Take the features of those held out, and then of those to learn from.
+    fn new(problems: &Problems<'_>, features: &'a Mat<f64>) -> Self {
+        let Problems { held, learned, .. } = problems;
+        let (held, of_learned) = features.as_ref().split_at_col(held.rows.nrows());
+        let mut weighted = of_learned.to_owned();
+        learned.weights.scale(weighted.transpose_mut());
+        let right = product(weighted.as_ref(), learned.weighted_targets().as_ref());
+        Self { held, gram: lower_product(weighted.as_ref(), weighted.transpose()), right }
+    }
+
+    /// Return what the solution at this ridge leaves of the targets of the rows held out; `None` without one.
+    fn left(&self, problems: &Problems<'_>, ridge: f64) -> Option<Mat<f64>> {
+        let mut lower = self.gram.clone();
+        let load = ridge * problems.learned.rows.nrows() as f64;
         (0..lower.nrows()).for_each(|j| lower[(j, j)] += load);
         factor(&mut lower)?;
-        let mut weights = right.clone();
+        let mut weights = self.right.clone();
         solve_lower_triangular_in_place(lower.as_ref(), weights.as_mut(), Par::Seq);
         solve_upper_triangular_in_place(lower.transpose(), weights.as_mut(), Par::Seq);
-        let left = held.targets - product(of_held.transpose(), weights.as_ref());
-        left.norm_l2().is_finite().then_some(left)
-    };
-    let ridges: Vec<f64> = ridge_grid().collect();
-    let left: Vec<Mat<f64>> = ridges.into_par_iter().filter_map(at).collect();
-    (!left.is_empty()).then_some(left)
+        Some(problems.held.targets - product(self.held.transpose(), weights.as_ref()))
+    }
+}
+
+/// The distance of the ridges of a grid that are tried first.
+const COARSE: usize = 4;
+
+/// Return what is found at the ridge of a grid with the least error, if the error falls to one ridge and rises
+/// from there: every fourth is tried, and then those around the best.
+fn least_on_grid<L: Send>(ridges: &[f64], at: impl Fn(f64) -> Option<(L, f64)> + Sync) -> Option<L> {
+    let of_place = |place: usize| at(ridges[place]).map(|(found, error)| ((place, found), error));
+    let of_places = |places: Vec<usize>| places.into_par_iter().filter_map(of_place).collect::<Vec<_>>();
+    let mut best = least(of_places((0..ridges.len()).step_by(COARSE).collect()))?;
+    let mut step = COARSE / 2;
+    while step > 0 {
+        let ((place, _), _) = best;
+        let around = [place.checked_sub(step), Some(place + step)].into_iter().flatten();
+        let around = of_places(around.filter(|&place| place < ridges.len()).collect());
+        best = least(std::iter::once(best).chain(around))?;
+        step /= 2;
+    }
+    Some(best.0.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::least_on_grid;
+    use crate::regression::ridge::ridge_grid;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn the_least_error_on_a_grid_is_found() {
+        let ridges: Vec<f64> = ridge_grid().collect();
+        for best in &ridges {
+            let tried = AtomicUsize::new(0);
+            let at = |ridge: f64| {
+                tried.fetch_add(1, Ordering::Relaxed);
+                Some((ridge, (ridge / best).ln().abs()))
+            };
+            assert_eq!(least_on_grid(&ridges, at), Some(*best));
+            assert!(tried.into_inner() <= 10);
+        }
+        // Where there is no solution, another is taken.
+        let above = |ridge: f64| (ridge > 0.5).then_some((ridge, ridge));
+        assert_eq!(least_on_grid(&ridges, above), Some(1.0));
+        assert_eq!(least_on_grid(&ridges, |_| None::<((), f64)>), None);
+    }
 }

@@ -13,7 +13,8 @@
 
 use crate::error::{Cause, Error};
 use crate::linalg::{
-    eigen::Eigen, eigen::Singular, eigen::eigen, eigen::product, eigen::singular, triangle::factor,
+    eigen::Eigen, eigen::Singular, eigen::eigen, eigen::lower_product, eigen::product, eigen::singular,
+    triangle::factor,
 };
 use dpp_nystrom_core::Error as CoreError;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
@@ -113,7 +114,7 @@ impl Axes {
         if features.nrows() == 0 {
             return Ok(Self { features: features.clone(), values: Vec::new() });
         }
-        let gram = product(features.as_ref(), features.transpose());
+        let gram = lower_product(features.as_ref(), features.transpose());
         let Eigen { values, vectors } = eigen(&gram)?;
         Ok(Self { features: product(vectors.transpose(), features.as_ref()), values })
     }
