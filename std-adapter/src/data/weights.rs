@@ -5,6 +5,7 @@
 //! unit does not matter: `Nγ` is multiplied by the number of rows, and the ridge γ of weights that are all 10
 //! is that of weights that are all 1.
 
+use dpp_nystrom_host::simd::Lane;
 use faer::MatMut;
 
 /// The weights of rows, of mean 1 over all of them, or none: each row counts once.
@@ -33,10 +34,10 @@ impl Weights<'_> {
     }
 
     /// Multiply the rows of a matrix by the square roots of their weights.
-    pub(crate) fn scale(self, mut matrix: MatMut<'_, f64>) {
+    pub(crate) fn scale<T: Lane>(self, mut matrix: MatMut<'_, T>) {
         let Some(weights) = self.0 else { return };
         for column in matrix.as_mut().col_iter_mut() {
-            column.iter_mut().zip(weights).for_each(|(entry, weight)| *entry *= weight.sqrt());
+            column.iter_mut().zip(weights).for_each(|(entry, weight)| *entry *= T::from_f64(weight.sqrt()));
         }
     }
 

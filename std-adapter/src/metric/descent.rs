@@ -1,8 +1,9 @@
 //! Descent on the leave-one-out error by L-BFGS (Liu and Nocedal 1989).
 
 use crate::linalg::lbfgs::minimise;
-use crate::metric::{objective::Problem, objective::Work, transform::Transform};
+use crate::metric::{objective::Problem, objective::Solved, objective::Work, transform::Transform};
 use crate::observer::Observer;
+use dpp_nystrom_host::simd::Lane;
 use faer::{Mat, MatRef};
 use std::cell::RefCell;
 
@@ -12,6 +13,13 @@ const LEAST_RIDGE: f64 = 1e-10;
 /// Evaluations in a row after which the descent of a transform ends, if none lowers the error on the rows
 /// held out, or on either half of them, by this share.
 const PATIENCE: (usize, f64) = (12, 1e-3);
+
+/// With fewer rows than these a descent is in double precision: its steps take little time.
+const FEW: usize = 250;
+
+/// The least ridge of a descent in single precision. The rounding errors of sums over N rows are some `10⁻⁷ N`,
+/// and `Nγ` is added to these sums: with a smaller ridge they would decide what is solved.
+const SINGLE: f64 = 1e-6;
 
 /// The value of a point at which the error is not finite: larger than `ln J` of any other.
 const WORST: f64 = 1e3;
@@ -113,36 +121,46 @@ impl Point {
     }
 
     /// Measure the errors at this point, and the gradient of `ln J` by its [`place`](Self::place).
-    fn evaluate(
+    fn evaluate<T: Lane>(
         self,
-        (problem, work): (&Problem<'_>, &mut Work),
+        (problem, work): (&Problem<'_>, &mut Work<T>),
         held_out: Option<&Problem<'_>>,
         moves: Moves,
     ) -> Option<(Measured, Vec<f64>)> {
         let Self { transform, ridge, landmarks: home } = &self;
         let (rows, landmarks) = (transform.apply(problem.rows), transform.apply(home.as_ref()));
-        let solved = problem.evaluate(work, rows.as_ref(), landmarks.as_ref(), *ridge)?;
+        let (solved, gradient) = problem.evaluate(work, rows.as_ref(), landmarks.as_ref(), *ridge)?;
         let mut slope = Vec::new();
         if moves != Moves::Landmarks {
-            slope = transform.slope(solved.rows.as_ref(), problem.rows);
-            let of_landmarks = transform.slope(solved.landmarks.as_ref(), home.as_ref());
+            slope = transform.slope(gradient.rows.as_ref(), problem.rows);
+            let of_landmarks = transform.slope(gradient.landmarks.as_ref(), home.as_ref());
             slope.iter_mut().zip(of_landmarks).for_each(|(slope, of_landmarks)| *slope += of_landmarks);
         }
         if moves != Moves::Transform {
-            slope.extend(columns(&transform.back(solved.landmarks.as_ref())));
+            slope.extend(columns(&transform.back(gradient.landmarks.as_ref())));
         }
-        slope.push(solved.ridge * (ridge - LEAST_RIDGE));
+        slope.push(gradient.ridge * (ridge - LEAST_RIDGE));
         slope.iter_mut().for_each(|slope| *slope /= solved.error);
         let finite = solved.error > 0.0 && slope.iter().all(|slope| slope.is_finite());
+        finite.then(|| (self.measured(&solved, landmarks.as_ref(), held_out), slope))
+    }
+
+    /// Measure the errors of the solution at this point, with the landmarks transformed.
+    fn measured(
+        self,
+        solved: &Solved,
+        landmarks: MatRef<'_, f64>,
+        held_out: Option<&Problem<'_>>,
+    ) -> Measured {
         let (held_out, halves) = held_out.map_or((solved.error, [solved.error; 2]), |held_out| {
-            let rows = transform.apply(held_out.rows);
-            let squares = held_out.squares(rows.as_ref(), landmarks.as_ref(), &solved);
+            let rows = self.transform.apply(held_out.rows);
+            let squares = held_out.squares(rows.as_ref(), landmarks, solved);
             let mean = |squares: &[f64]| squares.iter().sum::<f64>() / squares.len().max(1) as f64;
             let (first, second) = squares.split_at(half(squares.len()));
             (mean(&squares), [first, second].map(mean))
         });
         let by_half = halves.map(|error| (error, self.clone()));
-        finite.then_some((Measured { point: self, left_out: solved.error, held_out, by_half }, slope))
+        Measured { point: self, left_out: solved.error, held_out, by_half }
     }
 
     /// Return this point with the ridge of `ridges` that has the least leave-one-out error; `None` where no
@@ -156,16 +174,17 @@ impl Point {
         let (rows, landmarks) =
             (self.transform.apply(problem.rows), self.transform.apply(self.landmarks.as_ref()));
         self.ridge = problem.best_ridge(rows.as_ref(), landmarks.as_ref(), ridges)?;
-        let mut work = Work::new(problem, landmarks.nrows());
-        self.evaluate((problem, &mut work), held_out, Moves::Transform).map(|(measured, _)| measured)
+        let mut work = Work::<f64>::new(problem, landmarks.nrows());
+        let solved = problem.solve(&mut work, rows.as_ref(), landmarks.as_ref(), self.ridge)?;
+        (solved.error > 0.0).then(|| self.measured(&solved, landmarks.as_ref(), held_out))
     }
 
     /// Return what the solution leaves of the targets of rows held out: a column for each target.
     pub(crate) fn left(&self, problem: &Problem<'_>, held_out: &Problem<'_>) -> Option<Mat<f64>> {
         let [rows, held, landmarks] =
             [problem.rows, held_out.rows, self.landmarks.as_ref()].map(|rows| self.transform.apply(rows));
-        let mut work = Work::new(problem, landmarks.nrows());
-        let solved = problem.evaluate(&mut work, rows.as_ref(), landmarks.as_ref(), self.ridge)?;
+        let mut work = Work::<f64>::new(problem, landmarks.nrows());
+        let solved = problem.solve(&mut work, rows.as_ref(), landmarks.as_ref(), self.ridge)?;
         Some(held_out.left(held.as_ref(), landmarks.as_ref(), &solved))
     }
 
@@ -180,8 +199,8 @@ impl Point {
     pub(crate) fn gradients(&self, problem: &Problem<'_>) -> Option<Mat<f64>> {
         let [rows, landmarks] =
             [problem.rows, self.landmarks.as_ref()].map(|rows| self.transform.apply(rows));
-        let mut work = Work::new(problem, landmarks.nrows());
-        let solved = problem.evaluate(&mut work, rows.as_ref(), landmarks.as_ref(), self.ridge)?;
+        let mut work = Work::<f64>::new(problem, landmarks.nrows());
+        let solved = problem.solve(&mut work, rows.as_ref(), landmarks.as_ref(), self.ridge)?;
         Some(problem.gradients(rows.as_ref(), landmarks.as_ref(), &solved))
     }
 }
@@ -225,6 +244,9 @@ impl Best {
 /// return that with the least error on rows held out. The descent of a transform ends earlier where that
 /// error does not fall any more ([`PATIENCE`]); landmarks that move go on.
 ///
+/// The descent of a transform on [`FEW`] rows or more, from a ridge of ten times [`SINGLE`] or more, is in
+/// single precision. Where that leads to a smaller ridge, it goes on in double.
+///
 /// # Errors
 /// `ErrorKind::Cancelled`, after at most one evaluation more.
 pub(crate) fn descend(
@@ -234,17 +256,37 @@ pub(crate) fn descend(
     (moves, steps): (Moves, u64),
     observer: &dyn Observer,
 ) -> Result<Measured, crate::error::Error> {
+    let is_single = |at: &Measured| at.point.ridge >= 10.0 * SINGLE;
+    if moves != Moves::Transform || problem.rows.nrows() < FEW || !is_single(from) {
+        return descend_in::<f64>(problem, held_out, from, (moves, steps), observer);
+    }
+    let found = descend_in::<f32>(problem, held_out, from, (moves, steps), observer)?;
+    match is_single(&found) {
+        true => Ok(found),
+        false => Ok(descend_in::<f64>(problem, held_out, &found, (moves, steps), observer)?.or(found)),
+    }
+}
+
+/// [`descend`] in this precision.
+fn descend_in<T: Lane>(
+    problem: &Problem<'_>,
+    held_out: Option<&Problem<'_>>,
+    from: &Measured,
+    (moves, steps): (Moves, u64),
+    observer: &dyn Observer,
+) -> Result<Measured, crate::error::Error> {
+    let least_ridge = if T::EPSILON.to_f64() > f64::EPSILON { SINGLE } else { LEAST_RIDGE };
     let may_end = held_out.is_some() && moves == Moves::Transform;
     let best = Best { least: f64::INFINITY, found: None, errors: [f64::INFINITY; 3], since: 0 };
     let best = RefCell::new(best);
-    let work = RefCell::new(Work::new(problem, from.point.landmarks.nrows()));
+    let work = RefCell::new(Work::<T>::new(problem, from.point.landmarks.nrows()));
     // `ln J`: its steps do not depend on the size of the error.
     let function = |place: &[f64]| {
         if may_end && best.borrow().since >= PATIENCE.0 {
             return None;
         }
         best.borrow_mut().since += 1;
-        let point = from.point.at(place, moves);
+        let point = from.point.at(place, moves).filter(|point| point.ridge >= least_ridge);
         let found =
             point.and_then(|point| point.evaluate((problem, &mut work.borrow_mut()), held_out, moves));
         let Some((measured, slope)) = found else { return Some((WORST, vec![0.0; place.len()])) };
@@ -258,7 +300,7 @@ pub(crate) fn descend(
 
 #[cfg(test)]
 mod tests {
-    use super::{Moves, Point, descend};
+    use super::{Moves, PATIENCE, Point, descend};
     use crate::data::weights::Weights;
     use crate::kernel::kind::KernelKind;
     use crate::metric::{objective::Problem, objective::Work, transform::Transform};
@@ -307,7 +349,7 @@ mod tests {
         let descended = |held: &Problem<'_>| {
             let (from, _) = point
                 .clone()
-                .evaluate((&learned, &mut Work::new(&learned, 8)), Some(held), Moves::Transform)
+                .evaluate((&learned, &mut Work::<f64>::new(&learned, 8)), Some(held), Moves::Transform)
                 .unwrap();
             descend(&learned, Some(held), &from, (Moves::Transform, 20), &NoObserver).unwrap()
         };
@@ -321,7 +363,7 @@ mod tests {
     }
 
     /// Rows held out far from all landmarks have the same error under every transform: its descent ends after
-    /// [`PATIENCE`](super::PATIENCE), and one of landmarks, or without such rows, goes on.
+    /// [`PATIENCE`], and one of landmarks, or without such rows, goes on.
     #[test]
     fn a_descent_ends_where_rows_held_out_gain_nothing() {
         let (x, landmarks) = (numbers(60, 3, 0.3), numbers(8, 3, 2.2));
@@ -335,12 +377,12 @@ mod tests {
         let evaluations = |held: Option<&Problem<'_>>, moves| {
             let observer = Evaluations::default();
             let (from, _) =
-                point.clone().evaluate((&learned, &mut Work::new(&learned, 8)), held, moves).unwrap();
+                point.clone().evaluate((&learned, &mut Work::<f64>::new(&learned, 8)), held, moves).unwrap();
             descend(&learned, held, &from, (moves, 100), &observer).unwrap();
             observer.0.into_inner()
         };
         let ended = evaluations(Some(&held), Moves::Transform);
-        assert!((12..=3 * 13).contains(&ended), "{ended}");
+        assert!((PATIENCE.0..=3 * (PATIENCE.0 + 1)).contains(&ended), "{ended}");
         for (held, moves) in [(None, Moves::Transform), (Some(&held), Moves::Both)] {
             let all = evaluations(held, moves);
             assert!(all > 2 * ended, "{all} {moves:?}");
@@ -367,15 +409,17 @@ mod tests {
                     let (measured, slope) = point
                         .at(place, moves)
                         .unwrap()
-                        .evaluate((&problem, &mut Work::new(&problem, 6)), None, moves)
+                        .evaluate((&problem, &mut Work::<f64>::new(&problem, 6)), None, moves)
                         .unwrap();
                     (measured.left_out.ln(), slope)
                 };
                 let place = point.place(moves);
                 let (error, slope) = at(&place);
                 assert_eq!(slope.len(), place.len());
-                let (here, _) =
-                    point.clone().evaluate((&problem, &mut Work::new(&problem, 6)), None, moves).unwrap();
+                let (here, _) = point
+                    .clone()
+                    .evaluate((&problem, &mut Work::<f64>::new(&problem, 6)), None, moves)
+                    .unwrap();
                 assert!((error - here.left_out.ln()).abs() < 1e-12);
                 for (number, found) in slope.into_iter().enumerate() {
                     let moved = |by: f64| {

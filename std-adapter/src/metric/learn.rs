@@ -476,7 +476,7 @@ mod tests {
         let rough = learn(&rows(800, |row| (3.0 * row[0]).sin().abs() + (2.0 * row[1]).sin().abs()));
         let least = rough.kinds.iter().find(|(kind, _)| *kind == rough.kernel.kind).unwrap().1;
         assert_ne!(rough.kernel.kind, KernelKind::Gaussian);
-        assert!(least < 0.9 * rough.kinds[0].1, "{rough:?}");
+        assert!(least < 0.95 * rough.kinds[0].1, "{rough:?}");
         // The scales go on from those compared; each half of the rows held out judges where the other stops.
         assert!(rough.errors[1].1 < 1.1 * least, "{rough:?}");
     }
@@ -652,7 +652,7 @@ mod tests {
     /// narrower.
     #[test]
     fn more_landmarks_multiply_the_metric() {
-        let data = rows(1_500, |row| (5.0 * row[0]).sin() * (5.0 * row[1]).cos());
+        let data = rows(1_500, |row| (8.0 * row[0]).sin() * (8.0 * row[1]).cos());
         let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
         let learn = |landmarks| {
             learn_metric(&data, (spec, false), Metric::Scales, (landmarks, false), 1, &NoObserver)

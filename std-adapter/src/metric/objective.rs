@@ -17,7 +17,9 @@
 //!
 //! With weights of mean 1, `K` and `Y` are those of the rows times the square roots of their weights.
 //!
-//! An evaluation costs some `3.5Nc² + 4Ncd` multiply-adds, two and a half times a fit. Rows are evaluated in
+//! What grows with N may be in single precision: what is solved, of the order of c, is always in double.
+//!
+//! The gradient costs some `3.5Nc² + 4Ncd` multiply-adds, two and a half times a fit. Rows are evaluated in
 //! blocks, on all threads, and the sums of blocks are added in their order: the number of threads changes no
 //! bit.
 
@@ -25,8 +27,9 @@ use crate::data::weights::Weights;
 use crate::kernel::kind::KernelKind;
 use crate::linalg::triangle::factor;
 use crate::regression::choose::leave_one_out::Axes;
+use dpp_nystrom_core::Scalar;
 use dpp_nystrom_core::kernel::Argument;
-use dpp_nystrom_host::simd::kernel::InPlace;
+use dpp_nystrom_host::simd::{Lane, kernel::InPlace};
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
@@ -40,12 +43,17 @@ const BLOCK: usize = 256;
 /// Added to the diagonal of the landmarks' kernel matrix, so that dependent landmarks have a factor.
 const JITTER: f64 = 1e-8;
 
-/// Kernel values and slopes below this are 0. Products of a few of them would be subnormal numbers, on which
-/// processors take a hundred times as long: some rows far from all others made a fit take 40 times as long.
-const LEAST: f64 = 1e-75;
+/// Return the number below which kernel values and slopes are 0. Products of more than four of them would be
+/// subnormal numbers, on which processors take a hundred times as long: some rows far from all others made a
+/// fit take 40 times as long.
+fn least<T: Scalar>() -> T {
+    T::SMALLEST.sqrt().sqrt()
+}
 
-/// `1 - h_ii` is not taken to be less: a row of leverage 1 would have an unbounded error.
-const FREE: f64 = 1e-9;
+/// Return what `1 - h_ii` is at least taken to be: a row of leverage 1 would have an unbounded error.
+fn least_free<T: Scalar>() -> T {
+    T::EPSILON.sqrt() / T::from_f64(16.0)
+}
 
 /// Rows, their targets and a kernel.
 #[derive(Clone, Copy, Debug)]
@@ -60,59 +68,77 @@ pub(crate) struct Problem<'a> {
     pub(crate) kernel: KernelKind,
 }
 
-/// The error, its gradient and the weights.
+/// The error and the weights.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Solved {
     /// `J`.
     pub(crate) error: f64,
+    /// The weights of the kernel's values, c x m.
+    weights: Mat<f64>,
+}
+
+/// The gradient of the error.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Gradient {
     /// `∂J/∂X`, N x d.
     pub(crate) rows: Mat<f64>,
     /// `∂J/∂Z`, c x d.
     pub(crate) landmarks: Mat<f64>,
     /// `∂J/∂γ`.
     pub(crate) ridge: f64,
-    /// The weights of the kernel's values, c x m.
-    weights: Mat<f64>,
 }
 
 /// A block of rows, times the square roots of their weights, and its working memory, N x c each.
-struct Block {
+struct Block<T: Lane> {
     /// The first row.
     first: usize,
     /// `Y`.
-    targets: Mat<f64>,
+    targets: Mat<T>,
     /// `K`, then `U`, then `∂J/∂K`.
-    values: Mat<f64>,
+    values: Mat<T>,
     /// `Φ`, then `BU`, then `∂J/∂K LT`.
-    phi: Mat<f64>,
+    phi: Mat<T>,
     /// The slopes of [`kernel_values`] of `K`.
-    slopes: Mat<f64>,
+    slopes: Mat<T>,
 }
 
 /// The working memory of evaluations with the same problem and number of landmarks.
-pub(crate) struct Work {
-    blocks: Vec<Block>,
+pub(crate) struct Work<T: Lane> {
+    blocks: Vec<Block<T>>,
 }
 
 /// What leaving out each row of a block changes.
-struct LeftOut {
+struct LeftOut<T: Lane> {
     /// `R`.
-    residuals: Mat<f64>,
+    residuals: Mat<T>,
     /// `a`, a row each.
-    a: Mat<f64>,
+    a: Mat<T>,
+    /// `b`.
+    b: Vec<T>,
     /// The block's part of `NJ`.
     squares: f64,
-    /// The block's part of `q`.
-    q: Mat<f64>,
-    /// The block's part of `C`, on and below its diagonal.
-    curvature: Mat<f64>,
 }
 
-impl Work {
+/// What is solved of rows and landmarks.
+struct Parts<T: Lane> {
+    /// `L⁻¹`.
+    home_inverse: Mat<f64>,
+    /// The slopes of [`kernel_values`] of `k(Z, Z)`.
+    home_slopes: Mat<f64>,
+    /// `T⁻¹`.
+    inverse: Mat<f64>,
+    /// `T⁻¹L⁻¹`.
+    to_values: Mat<f64>,
+    /// `v`.
+    along: Mat<f64>,
+    left_out: Vec<LeftOut<T>>,
+}
+
+impl<T: Lane> Work<T> {
     pub(crate) fn new(problem: &Problem<'_>, landmarks: usize) -> Self {
         let block = |first: usize| {
             let len = BLOCK.min(problem.rows.nrows() - first);
-            let mut targets = problem.targets.subrows(first, len).to_owned();
+            let mut targets = in_precision::<T>(problem.targets.subrows(first, len));
             problem.weights.skip(first).scale(targets.as_mut());
             let [values, phi, slopes] = [(); 3].map(|()| Mat::zeros(len, landmarks));
             Block { first, targets, values, phi, slopes }
@@ -141,18 +167,19 @@ impl Work {
         (0..lower.nrows()).for_each(|a| lower[(a, a)] = 1.0 + JITTER);
         factor(&mut lower)?;
         let inverse = inverse(&lower);
+        let to_phi = in_precision::<T>(inverse.as_ref());
         self.blocks.par_iter_mut().for_each(|Block { first, values, phi, slopes, .. }| {
             let rows = rows.subrows(*first, values.nrows());
             kernel_values(kernel, rows, landmarks, (values, Some(slopes)));
             weights.skip(*first).scale(values.as_mut());
-            by_transpose(phi, values, &inverse);
+            by_transpose(phi, values, &to_phi);
         });
         Some((inverse, home_slopes))
     }
 
     /// Return `T⁻¹` and `v`.
     fn weights(&self, (landmarks, outputs): (usize, usize), load: f64) -> Option<(Mat<f64>, Mat<f64>)> {
-        let of_block = |Block { phi, targets, .. }: &Block| {
+        let of_block = |Block { phi, targets, .. }: &Block<T>| {
             let mut gram = Mat::zeros(landmarks, landmarks);
             add_lower(gram.as_mut(), phi.transpose(), phi.as_ref());
             (gram, product(phi.transpose(), targets.as_ref()))
@@ -171,52 +198,61 @@ impl Work {
     }
 }
 
-impl Block {
+impl<T: Lane> Block<T> {
     /// Leave out each row of `count` in all, with `T⁻¹` and `v`.
-    fn leave_out(&mut self, inverse: &Mat<f64>, along: MatRef<'_, f64>, count: f64) -> LeftOut {
+    fn leave_out(&mut self, inverse: &Mat<T>, along: MatRef<'_, T>, count: f64) -> LeftOut<T> {
         let Self { targets, values: hats, phi: weighted, .. } = self;
         by_transpose(hats, weighted, inverse);
         let (len, c, outputs) = (hats.nrows(), hats.ncols(), targets.ncols());
         let mut residuals = targets.clone();
-        add(residuals.as_mut(), hats.as_ref(), along, -1.0);
-        let mut free = vec![1.0; len];
+        add(residuals.as_mut(), hats.as_ref(), along, -T::ONE);
+        let mut free = vec![T::ONE; len];
         for k in 0..c {
-            free.iter_mut().zip(hats.col_as_slice(k)).for_each(|(free, hat)| *free -= hat * hat);
+            free.iter_mut().zip(hats.col_as_slice(k)).for_each(|(free, &hat)| *free -= hat * hat);
         }
-        free.iter_mut().for_each(|free| *free = free.max(FREE));
-        let (mut a, mut b, mut squares) = (Mat::zeros(len, outputs), vec![0.0; len], 0.0);
+        let least = least_free();
+        free.iter_mut().for_each(|free| *free = if *free < least { least } else { *free });
+        let (mut a, mut b, mut squares) = (Mat::zeros(len, outputs), vec![T::ZERO; len], 0.0);
+        let share = T::from_f64(2.0 / count);
         for t in 0..outputs {
             let columns = residuals.col_as_slice(t).iter().zip(a.col_as_slice_mut(t));
-            for ((residual, a), (free, b)) in columns.zip(free.iter().zip(&mut b)) {
+            for ((&residual, a), (&free, b)) in columns.zip(free.iter().zip(&mut b)) {
                 let left_out = residual / free;
-                *a = 2.0 * left_out / (count * free);
+                *a = share * left_out / free;
                 *b += left_out * *a;
-                squares += left_out * left_out;
+                squares += left_out.to_f64().powi(2);
             }
         }
+        LeftOut { residuals, a, b, squares }
+    }
+
+    /// Return the block's part of `q`, and of `C` on and below its diagonal.
+    fn curvature(&mut self, LeftOut { a, b, .. }: &LeftOut<T>) -> (Mat<T>, Mat<T>) {
+        let Self { values: hats, phi: weighted, .. } = self;
+        let c = hats.ncols();
         let q = product(hats.transpose(), a.as_ref());
         for k in 0..c {
             let columns = weighted.col_as_slice_mut(k).iter_mut().zip(hats.col_as_slice(k));
-            columns.zip(&b).for_each(|((weighted, hat), b)| *weighted = b * hat);
+            columns.zip(b).for_each(|((weighted, &hat), &b)| *weighted = b * hat);
         }
         let mut curvature = Mat::zeros(c, c);
         add_lower(curvature.as_mut(), hats.transpose(), weighted.as_ref());
-        LeftOut { residuals, a, squares, q, curvature }
+        (q, curvature)
     }
 
     /// Compute `∂J/∂K`, with the sums over all blocks and `T⁻¹L⁻¹`.
     fn differentiate(
         &mut self,
-        LeftOut { residuals, a: mut fitted, .. }: LeftOut,
-        (along, q, curvature): (MatRef<'_, f64>, MatRef<'_, f64>, MatRef<'_, f64>),
-        inverse: &Mat<f64>,
+        LeftOut { residuals, a: mut fitted, .. }: LeftOut<T>,
+        [along, q, curvature, inverse]: &[Mat<T>; 4],
     ) {
         let Self { values: hats, phi: slope, .. } = self;
-        add(slope.as_mut(), hats.as_ref(), curvature, -1.0);
-        (0..slope.ncols()).for_each(|k| slope.col_as_slice_mut(k).iter_mut().for_each(|slope| *slope *= 2.0));
-        add(fitted.as_mut(), hats.as_ref(), q, -1.0);
-        add(slope.as_mut(), fitted.as_ref(), along.transpose(), -1.0);
-        add(slope.as_mut(), residuals.as_ref(), q.transpose(), -1.0);
+        add(slope.as_mut(), hats.as_ref(), curvature.as_ref(), -T::ONE);
+        (0..slope.ncols())
+            .for_each(|k| slope.col_as_slice_mut(k).iter_mut().for_each(|slope| *slope += *slope));
+        add(fitted.as_mut(), hats.as_ref(), q.as_ref(), -T::ONE);
+        add(slope.as_mut(), fitted.as_ref(), along.transpose(), -T::ONE);
+        add(slope.as_mut(), residuals.as_ref(), q.transpose(), -T::ONE);
         by_lower(hats, slope, inverse);
     }
 }
@@ -252,7 +288,7 @@ impl Problem<'_> {
 
     /// Return the features of these rows, transformed, times the roots of their weights: a column each.
     fn weighted_features(&self, rows: MatRef<'_, f64>, landmarks: MatRef<'_, f64>) -> Option<Mat<f64>> {
-        let mut work = Work::new(self, landmarks.nrows());
+        let mut work = Work::<f64>::new(self, landmarks.nrows());
         work.features(self, rows, landmarks)?;
         let mut all = Mat::zeros(landmarks.nrows(), rows.nrows());
         for Block { first, phi, .. } in &work.blocks {
@@ -309,47 +345,77 @@ impl Problem<'_> {
         error.is_finite().then_some(ridge)
     }
 
-    /// Solve with these rows, transformed, and landmarks; `None` where the error is not finite.
-    pub(crate) fn evaluate(
+    /// Solve with these rows, transformed, and landmarks; `None` where the error is not finite. `1.5Nc²`.
+    pub(crate) fn solve<T: Lane>(
         &self,
-        work: &mut Work,
+        work: &mut Work<T>,
         rows: MatRef<'_, f64>,
         landmarks: MatRef<'_, f64>,
         ridge: f64,
     ) -> Option<Solved> {
-        let (c, d, m) = (landmarks.nrows(), rows.ncols(), self.targets.ncols());
+        self.parts(work, rows, landmarks, ridge).map(|(solved, _)| solved)
+    }
+
+    /// Solve with these rows, transformed, and landmarks, and return what the gradient needs.
+    fn parts<T: Lane>(
+        &self,
+        work: &mut Work<T>,
+        rows: MatRef<'_, f64>,
+        landmarks: MatRef<'_, f64>,
+        ridge: f64,
+    ) -> Option<(Solved, Parts<T>)> {
         let count = rows.nrows() as f64;
         let (home_inverse, home_slopes) = work.features(self, rows, landmarks)?;
-        let (inverse, along) = work.weights((c, m), count * ridge)?;
-        let left_out = |block: &mut Block| block.leave_out(&inverse, along.as_ref(), count);
-        let left_out: Vec<LeftOut> = work.blocks.par_iter_mut().map(left_out).collect();
-        let (mut squares, mut q, mut curvature) = (0.0, Mat::zeros(c, m), Mat::zeros(c, c));
-        for block in &left_out {
-            squares += block.squares;
-            increase(&mut q, &block.q);
-            increase(&mut curvature, &block.curvature);
-        }
-        let error = squares / count;
-        if !error.is_finite() {
-            return None;
+        let (inverse, along) = work.weights((landmarks.nrows(), self.targets.ncols()), count * ridge)?;
+        let sums = [inverse.as_ref(), along.as_ref()].map(in_precision::<T>);
+        let left_out = |block: &mut Block<T>| block.leave_out(&sums[0], sums[1].as_ref(), count);
+        let left_out: Vec<LeftOut<T>> = work.blocks.par_iter_mut().map(left_out).collect();
+        let error = left_out.iter().map(|block| block.squares).sum::<f64>() / count;
+        let to_values = product(inverse.as_ref(), home_inverse.as_ref());
+        let weights = product(to_values.transpose(), along.as_ref());
+        let parts = Parts { home_inverse, home_slopes, inverse, to_values, along, left_out };
+        error.is_finite().then_some((Solved { error, weights }, parts))
+    }
+
+    /// Solve with these rows, transformed, and landmarks, and return the gradient too; `None` where the error
+    /// is not finite.
+    pub(crate) fn evaluate<T: Lane>(
+        &self,
+        work: &mut Work<T>,
+        rows: MatRef<'_, f64>,
+        landmarks: MatRef<'_, f64>,
+        ridge: f64,
+    ) -> Option<(Solved, Gradient)> {
+        let (c, d, m) = (landmarks.nrows(), rows.ncols(), self.targets.ncols());
+        let count = rows.nrows() as f64;
+        let (solved, parts) = self.parts(work, rows, landmarks, ridge)?;
+        let (near, rows) = (in_precision::<T>(landmarks), in_precision::<T>(rows));
+        let Parts { home_inverse, home_slopes, inverse, to_values, along, left_out } = parts;
+        let blocks = work.blocks.par_iter_mut().zip(&left_out);
+        let of_blocks: Vec<_> = blocks.map(|(block, left_out)| block.curvature(left_out)).collect();
+        let (mut q, mut curvature) = (Mat::zeros(c, m), Mat::zeros(c, c));
+        for (of_q, of_curvature) in &of_blocks {
+            increase(&mut q, of_q);
+            increase(&mut curvature, of_curvature);
         }
         for k in 0..c {
             (0..k).for_each(|j| curvature[(j, k)] = curvature[(k, j)]);
         }
 
-        let to_values = product(inverse.as_ref(), home_inverse.as_ref());
-        let sums = (along.as_ref(), q.as_ref(), curvature.as_ref());
-        let slope = |(block, left_out): (&mut Block, LeftOut)| {
-            block.differentiate(left_out, sums, &to_values);
+        let sums =
+            [along.as_ref(), q.as_ref(), curvature.as_ref(), to_values.as_ref()].map(in_precision::<T>);
+        let slope = |(block, left_out): (&mut Block<T>, LeftOut<T>)| {
+            block.differentiate(left_out, &sums);
             let Block { first, values, slopes, .. } = block;
             self.weights.skip(*first).scale(values.as_mut());
-            let rows = rows.subrows(*first, values.nrows());
-            through(self.kernel, rows, landmarks, (values, slopes))
+            let rows = rows.as_ref().subrows(*first, values.nrows());
+            through(self.kernel, rows, near.as_ref(), (values, slopes))
         };
         let slopes: Vec<_> = work.blocks.par_iter_mut().zip(left_out).map(slope).collect();
         let (mut of_rows, mut of_landmarks) = (Mat::zeros(rows.nrows(), d), Mat::zeros(c, d));
         for (block, (by_rows, by_landmarks)) in work.blocks.iter().zip(slopes) {
-            of_rows.as_mut().subrows_mut(block.first, by_rows.nrows()).copy_from(by_rows);
+            let mut rows = of_rows.as_mut().subrows_mut(block.first, by_rows.nrows());
+            rows.copy_from(by_rows.map(|slope| slope.to_f64()));
             increase(&mut of_landmarks, &by_landmarks);
         }
         // By the landmarks' kernel values, through the penalty.
@@ -369,32 +435,36 @@ impl Problem<'_> {
         let (first, second) = through(self.kernel, landmarks, landmarks, (&mut by_home, &home_slopes));
         increase(&mut of_landmarks, &first);
         increase(&mut of_landmarks, &second);
-        let weights = product(to_values.transpose(), along.as_ref());
-        Some(Solved { error, rows: of_rows, landmarks: of_landmarks, ridge: count * trace, weights })
+        Some((solved, Gradient { rows: of_rows, landmarks: of_landmarks, ridge: count * trace }))
     }
 }
 
-fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+/// Return a matrix in this precision.
+fn in_precision<T: Lane>(matrix: MatRef<'_, f64>) -> Mat<T> {
+    Mat::from_fn(matrix.nrows(), matrix.ncols(), |i, j| T::from_f64(matrix[(i, j)]))
+}
+
+fn product<T: Lane>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T> {
     let mut product = Mat::zeros(a.nrows(), b.ncols());
-    add(product.as_mut(), a, b, 1.0);
+    add(product.as_mut(), a, b, T::ONE);
     product
 }
 
 /// Add `factor A B`.
-fn add(to: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>, factor: f64) {
+fn add<T: Lane>(to: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, factor: T) {
     matmul(to, Accum::Add, a, b, factor, Par::Seq);
 }
 
 /// Add `AB` on and below the diagonal.
-fn add_lower(to: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+fn add_lower<T: Lane>(to: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-    triangular::matmul(to, lower, Accum::Add, a, full, b, full, 1.0, Par::Seq);
+    triangular::matmul(to, lower, Accum::Add, a, full, b, full, T::ONE, Par::Seq);
 }
 
 /// Add a matrix of the same shape.
-fn increase(to: &mut Mat<f64>, by: &Mat<f64>) {
+fn increase<T: Lane>(to: &mut Mat<f64>, by: &Mat<T>) {
     for k in 0..to.ncols() {
-        to.col_as_slice_mut(k).iter_mut().zip(by.col_as_slice(k)).for_each(|(to, by)| *to += by);
+        to.col_as_slice_mut(k).iter_mut().zip(by.col_as_slice(k)).for_each(|(to, by)| *to += by.to_f64());
     }
 }
 
@@ -409,45 +479,54 @@ fn inverse(lower: &Mat<f64>) -> Mat<f64> {
 const PANEL: usize = 32;
 
 /// Replace a matrix by `ATᵀ` for a lower triangular `T`.
-fn by_transpose(product: &mut Mat<f64>, a: &Mat<f64>, lower: &Mat<f64>) {
+fn by_transpose<T: Lane>(product: &mut Mat<T>, a: &Mat<T>, lower: &Mat<T>) {
     for first in (0..lower.nrows()).step_by(PANEL) {
         let next = (first + PANEL).min(lower.nrows());
         let panel = lower.as_ref().submatrix(first, 0, next - first, next);
         let columns = product.as_mut().subcols_mut(first, next - first);
-        matmul(columns, Accum::Replace, a.as_ref().subcols(0, next), panel.transpose(), 1.0, Par::Seq);
+        matmul(columns, Accum::Replace, a.as_ref().subcols(0, next), panel.transpose(), T::ONE, Par::Seq);
     }
 }
 
 /// Replace a matrix by `AT` for a lower triangular `T`.
-fn by_lower(product: &mut Mat<f64>, a: &Mat<f64>, lower: &Mat<f64>) {
+fn by_lower<T: Lane>(product: &mut Mat<T>, a: &Mat<T>, lower: &Mat<T>) {
     let order = lower.nrows();
     for first in (0..order).step_by(PANEL) {
         let count = PANEL.min(order - first);
         let panel = lower.as_ref().submatrix(first, first, order - first, count);
         let columns = product.as_mut().subcols_mut(first, count);
-        matmul(columns, Accum::Replace, a.as_ref().subcols(first, order - first), panel, 1.0, Par::Seq);
+        matmul(columns, Accum::Replace, a.as_ref().subcols(first, order - first), panel, T::ONE, Par::Seq);
     }
 }
 
 /// Replace a matrix by the kernel's values, and another by what [`through`] needs of its derivative: that by
 /// half the squared distance, or for an L1 distance by it.
-fn kernel_values(
+///
+/// Distances are computed in double precision: rounding errors of values are multiplied by `L⁻¹`, and those of a
+/// squared distance are relative to the squares of the rows.
+fn kernel_values<T: Lane>(
     kernel: KernelKind,
     x: MatRef<'_, f64>,
     z: MatRef<'_, f64>,
-    (values, mut slopes): (&mut Mat<f64>, Option<&mut Mat<f64>>),
+    (values, mut slopes): (&mut Mat<T>, Option<&mut Mat<T>>),
 ) {
     // No error is finite then.
-    let Ok(spec) = kernel.build::<f64>(1.0) else { return values.fill(f64::NAN) };
-    distances(kernel, x, z, values);
-    let arch = Arch::new();
-    for a in 0..values.ncols() {
-        let slopes = slopes.as_mut().map_or(&mut [][..], |slopes| slopes.col_as_slice_mut(a));
-        let values = values.col_as_slice_mut(a);
-        arch.dispatch(InPlace { kernel: &spec, arguments: &mut *values, slopes: &mut *slopes });
-        let not_subnormal = |value: &mut f64| *value = if value.abs() < LEAST { 0.0 } else { *value };
-        values.iter_mut().for_each(not_subnormal);
-        slopes.iter_mut().for_each(not_subnormal);
+    let Ok(spec) = kernel.build::<T>(1.0) else { return values.fill(T::NAN) };
+    let (arch, least) = (Arch::new(), least::<T>());
+    for first in (0..values.ncols()).step_by(PANEL) {
+        let count = PANEL.min(values.ncols() - first);
+        let distances = distances(kernel, x, z.subrows(first, count));
+        for a in 0..count {
+            let slopes = slopes.as_mut().map_or(&mut [][..], |slopes| slopes.col_as_slice_mut(first + a));
+            let values = values.col_as_slice_mut(first + a);
+            let narrowed = values.iter_mut().zip(distances.col_as_slice(a));
+            narrowed.for_each(|(value, distance)| *value = T::from_f64(*distance));
+            arch.dispatch(InPlace { kernel: &spec, arguments: &mut *values, slopes: &mut *slopes });
+            let not_subnormal =
+                |value: &mut T| *value = if -least < *value && *value < least { T::ZERO } else { *value };
+            values.iter_mut().for_each(not_subnormal);
+            slopes.iter_mut().for_each(not_subnormal);
+        }
     }
 }
 
@@ -455,22 +534,28 @@ fn kernel_values(
 const LANES: usize = 8;
 
 /// Multiplies `values` by `slopes`, adds the products to `of_rows`, and returns their sum.
-struct Sloped<'a> {
-    values: &'a mut [f64],
-    slopes: &'a [f64],
-    of_rows: &'a mut [f64],
+/// Return the sum of what is added up side by side.
+#[inline(always)]
+fn total<T: Lane>(sums: &[T; LANES]) -> T {
+    sums.iter().fold(T::ZERO, |total, &sum| total + sum)
 }
 
-impl NullaryFnOnce for Sloped<'_> {
-    type Output = f64;
+struct Sloped<'a, T> {
+    values: &'a mut [T],
+    slopes: &'a [T],
+    of_rows: &'a mut [T],
+}
+
+impl<T: Lane> NullaryFnOnce for Sloped<'_, T> {
+    type Output = T;
 
     #[inline(always)]
-    fn call(self) -> f64 {
+    fn call(self) -> T {
         let Self { values, slopes, of_rows } = self;
-        let mut sums = [0.0; LANES];
+        let mut sums = [T::ZERO; LANES];
         let chunks = values.chunks_mut(LANES).zip(slopes.chunks(LANES)).zip(of_rows.chunks_mut(LANES));
         for ((values, slopes), of_rows) in chunks {
-            for (sum, ((value, slope), of_row)) in
+            for (sum, ((value, &slope), of_row)) in
                 sums.iter_mut().zip(values.iter_mut().zip(slopes).zip(of_rows))
             {
                 *value *= slope;
@@ -478,7 +563,7 @@ impl NullaryFnOnce for Sloped<'_> {
                 *sum += *value;
             }
         }
-        sums.iter().sum()
+        total(&sums)
     }
 }
 
@@ -499,46 +584,46 @@ impl NullaryFnOnce for Differences<'_> {
 }
 
 /// Adds `values sign(x - z)` of a feature to `of_rows`, and returns their sum.
-struct Signed<'a> {
-    x: &'a [f64],
-    z: f64,
-    values: &'a [f64],
-    of_rows: &'a mut [f64],
+struct Signed<'a, T> {
+    x: &'a [T],
+    z: T,
+    values: &'a [T],
+    of_rows: &'a mut [T],
 }
 
-impl NullaryFnOnce for Signed<'_> {
-    type Output = f64;
+impl<T: Lane> NullaryFnOnce for Signed<'_, T> {
+    type Output = T;
 
     #[inline(always)]
-    fn call(self) -> f64 {
+    fn call(self) -> T {
         let Self { x, z, values, of_rows } = self;
-        let mut sums = [0.0; LANES];
+        let mut sums = [T::ZERO; LANES];
         for ((x, values), of_rows) in x.chunks(LANES).zip(values.chunks(LANES)).zip(of_rows.chunks_mut(LANES))
         {
             for (sum, ((x, value), of_row)) in sums.iter_mut().zip(x.iter().zip(values).zip(of_rows)) {
                 // The kernel has no derivative where they are equal: 0 is between the one-sided ones.
-                let above = if *x > z { *value } else { 0.0 };
-                let below = if *x < z { *value } else { 0.0 };
+                let above = if *x > z { *value } else { T::ZERO };
+                let below = if *x < z { *value } else { T::ZERO };
                 *of_row += above - below;
                 *sum += above - below;
             }
         }
-        sums.iter().sum()
+        total(&sums)
     }
 }
 
-/// Replace a matrix by the kernel's arguments: the squared distances, or the sums of absolute differences.
-fn distances(kernel: KernelKind, x: MatRef<'_, f64>, z: MatRef<'_, f64>, distances: &mut Mat<f64>) {
+/// Return the kernel's arguments: the squared distances, or the sums of absolute differences.
+fn distances(kernel: KernelKind, x: MatRef<'_, f64>, z: MatRef<'_, f64>) -> Mat<f64> {
+    let mut distances = Mat::zeros(x.nrows(), z.nrows());
     if kernel.about().argument == Argument::L1Distance {
         let (arch, x) = (Arch::new(), x.to_owned());
-        distances.fill(0.0);
         for a in 0..z.nrows() {
             for j in 0..z.ncols() {
                 let sums = distances.col_as_slice_mut(a);
                 arch.dispatch(Differences { x: x.col_as_slice(j), z: z[(a, j)], sums });
             }
         }
-        return;
+        return distances;
     }
     let squares = |rows: MatRef<'_, f64>| -> Vec<f64> {
         (0..rows.nrows()).map(|i| rows.row(i).squared_norm_l2()).collect()
@@ -550,18 +635,19 @@ fn distances(kernel: KernelKind, x: MatRef<'_, f64>, z: MatRef<'_, f64>, distanc
             *distance = (x + z - 2.0 * *distance).max(0.0);
         }
     }
+    distances
 }
 
 /// Return `∂J/∂X` and `∂J/∂Z` from those by the kernel's values, which are multiplied by the kernel's slopes:
 /// `∂k(x, z)/∂x = slope (x - z)`, or for an L1 distance `slope sign(x - z)`.
-fn through(
+fn through<T: Lane>(
     kernel: KernelKind,
-    x: MatRef<'_, f64>,
-    z: MatRef<'_, f64>,
-    (of_values, slopes): (&mut Mat<f64>, &Mat<f64>),
-) -> (Mat<f64>, Mat<f64>) {
+    x: MatRef<'_, T>,
+    z: MatRef<'_, T>,
+    (of_values, slopes): (&mut Mat<T>, &Mat<T>),
+) -> (Mat<T>, Mat<T>) {
     let arch = Arch::new();
-    let (mut of_x, mut of_z) = (vec![0.0; x.nrows()], vec![0.0; z.nrows()]);
+    let (mut of_x, mut of_z) = (vec![T::ZERO; x.nrows()], vec![T::ZERO; z.nrows()]);
     for (a, of_z) in of_z.iter_mut().enumerate() {
         let values = of_values.col_as_slice_mut(a);
         *of_z = arch.dispatch(Sloped { values, slopes: slopes.col_as_slice(a), of_rows: &mut of_x });
@@ -581,15 +667,16 @@ fn through(
     }
     let mut rows = Mat::from_fn(x.nrows(), x.ncols(), |i, j| of_x[i] * x[(i, j)]);
     let mut landmarks = Mat::from_fn(z.nrows(), z.ncols(), |a, j| of_z[a] * z[(a, j)]);
-    add(rows.as_mut(), of_values.as_ref(), z, -1.0);
-    add(landmarks.as_mut(), of_values.transpose(), x, -1.0);
+    add(rows.as_mut(), of_values.as_ref(), z, -T::ONE);
+    add(landmarks.as_mut(), of_values.transpose(), x, -T::ONE);
     (rows, landmarks)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{
-        Axes, BLOCK, LEAST, PANEL, Problem, Solved, Work, by_lower, by_transpose, kernel_values, product,
+        Axes, BLOCK, Gradient, PANEL, Problem, Solved, Work, by_lower, by_transpose, kernel_values, least,
+        product,
     };
     use crate::data::weights::{Weights, normalised};
     use crate::kernel::kind::KernelKind;
@@ -622,8 +709,8 @@ mod tests {
         rows: MatRef<'_, f64>,
         landmarks: MatRef<'_, f64>,
         ridge: f64,
-    ) -> Solved {
-        problem.evaluate(&mut Work::new(problem, landmarks.nrows()), rows, landmarks, ridge).unwrap()
+    ) -> (Solved, Gradient) {
+        problem.evaluate(&mut Work::<f64>::new(problem, landmarks.nrows()), rows, landmarks, ridge).unwrap()
     }
 
     /// Panels of columns leave out zeros of the triangle alone.
@@ -650,7 +737,7 @@ mod tests {
             let numbers =
                 values_of(kind, &x, &z).map(|numbers| numbers.col(0).iter().copied().collect::<Vec<f64>>());
             let mut numbers = numbers.iter().flatten();
-            assert!(numbers.all(|number| *number == 0.0 || number.abs() >= LEAST), "{kind:?}");
+            assert!(numbers.all(|number| *number == 0.0 || number.abs() >= least()), "{kind:?}");
         }
     }
 
@@ -686,7 +773,7 @@ mod tests {
             let of_own = [weights.remove(left)];
             let weights = Weights(Some(&weights));
             let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), weights, ..*problem };
-            let solved = evaluate(&problem, x.as_ref(), landmarks, ridge);
+            let (solved, _) = evaluate(&problem, x.as_ref(), landmarks, ridge);
             let own = Problem { targets: own, weights: Weights(Some(&of_own)), ..problem };
             sum += own.squares(one, landmarks, &solved)[0];
         }
@@ -700,7 +787,7 @@ mod tests {
         for kernel in kernels() {
             let weights = Weights(Some(&weights));
             let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), weights, kernel };
-            let solved = evaluate(&problem, x.as_ref(), z.as_ref(), 1e-2);
+            let (solved, _) = evaluate(&problem, x.as_ref(), z.as_ref(), 1e-2);
             let expected = left_out(&problem, x.as_ref(), z.as_ref(), 1e-2);
             assert!((solved.error / expected - 1.0).abs() < 1e-9, "{kernel:?} {} {expected}", solved.error);
         }
@@ -714,10 +801,10 @@ mod tests {
         for kernel in kernels() {
             let weights = Weights(Some(&weights));
             let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), weights, kernel };
-            let at = |x: &Mat<f64>, z: &Mat<f64>, ridge: f64| -> Solved {
+            let at = |x: &Mat<f64>, z: &Mat<f64>, ridge: f64| -> (Solved, Gradient) {
                 evaluate(&problem, x.as_ref(), z.as_ref(), ridge)
             };
-            let solved = at(&x, &z, 1e-2);
+            let (_, gradient) = at(&x, &z, 1e-2);
             // Differences of the error have an absolute error of some 10⁻¹⁶/step.
             let close = |found: f64, error: &dyn Fn(f64) -> f64| {
                 let expected = (error(step) - error(-step)) / (2.0 * step);
@@ -732,12 +819,12 @@ mod tests {
                 moved
             };
             for place in (0..40).flat_map(|i| (0..3).map(move |j| (i, j))) {
-                close(solved.rows[place], &|by| at(&moved(&x, place, by), &z, 1e-2).error);
+                close(gradient.rows[place], &|by| at(&moved(&x, place, by), &z, 1e-2).0.error);
             }
             for place in (0..6).flat_map(|i| (0..3).map(move |j| (i, j))) {
-                close(solved.landmarks[place], &|by| at(&x, &moved(&z, place, by), 1e-2).error);
+                close(gradient.landmarks[place], &|by| at(&x, &moved(&z, place, by), 1e-2).0.error);
             }
-            close(solved.ridge, &|by| at(&x, &z, 1e-2 + by).error);
+            close(gradient.ridge, &|by| at(&x, &z, 1e-2 + by).0.error);
         }
     }
 
@@ -755,8 +842,8 @@ mod tests {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 pool.install(|| evaluate(&problem, x.as_ref(), z.as_ref(), 1e-3))
             };
-            let solved = on(1);
-            assert_eq!(solved, on(3));
+            let (solved, gradient) = on(1);
+            assert_eq!((solved.clone(), gradient.clone()), on(3));
             let features = problem.weighted_features(x.as_ref(), z.as_ref()).unwrap();
             let targets = problem.weighted_targets();
             let (_, error) = Axes::new(&features).unwrap().best(targets.as_ref(), &[1e-3]).unwrap();
@@ -765,14 +852,40 @@ mod tests {
                 let error = |by: f64| {
                     let mut moved = x.clone();
                     moved[at] += by;
-                    evaluate(&problem, moved.as_ref(), z.as_ref(), 1e-3).error
+                    evaluate(&problem, moved.as_ref(), z.as_ref(), 1e-3).0.error
                 };
-                let (found, expected) = (solved.rows[at], (error(1e-5) - error(-1e-5)) / 2e-5);
+                let (found, expected) = (gradient.rows[at], (error(1e-5) - error(-1e-5)) / 2e-5);
                 assert!(
                     (found - expected).abs() < 1e-5 * expected.abs() + 1e-9,
                     "{kernel:?} {at:?} {found} {expected}"
                 );
             }
+        }
+    }
+
+    /// Rows far from the origin, landmarks that nearly depend on each other, and a small ridge.
+    #[test]
+    fn single_precision_agrees() {
+        let count = BLOCK + 50;
+        let (mut x, y) = (numbers(count, 3, 0.3), numbers(count, 2, 5.1));
+        x.as_mut().col_mut(0).iter_mut().for_each(|value| *value += 30.0);
+        let z = Mat::from_fn(20, 3, |a, j| x[(a / 2, j)] + 1e-3 * (a % 2) as f64);
+        let weights = weights(count);
+        for kernel in kernels() {
+            let weights = Weights(Some(&weights));
+            let problem = Problem { rows: x.as_ref(), targets: y.as_ref(), weights, kernel };
+            let double = evaluate(&problem, x.as_ref(), z.as_ref(), 1e-5);
+            let mut work = Work::<f32>::new(&problem, z.nrows());
+            let single = problem.evaluate(&mut work, x.as_ref(), z.as_ref(), 1e-5).unwrap();
+            let apart = |one: &Mat<f64>, other: &Mat<f64>| (one - other).norm_l2() / one.norm_l2();
+            let errors = [
+                (single.0.error / double.0.error - 1.0).abs(),
+                apart(&double.1.rows, &single.1.rows),
+                apart(&double.1.landmarks, &single.1.landmarks),
+                (single.1.ridge / double.1.ridge - 1.0).abs(),
+            ];
+            let bounds = [1e-3, 2e-2, 5e-2, 5e-3];
+            assert!(errors.iter().zip(bounds).all(|(error, bound)| *error < bound), "{kernel:?} {errors:?}");
         }
     }
 }
