@@ -21,6 +21,10 @@ const FEW: usize = 250;
 /// and `Nγ` is added to these sums: with a smaller ridge they would decide what is solved.
 const SINGLE: f64 = 1e-6;
 
+/// The least `J` of a descent in single precision: with smaller errors, what rounding makes of the features is no
+/// longer small beside them.
+const ROUGH: f64 = 0.01;
+
 /// The value of a point at which the error is not finite: larger than `ln J` of any other.
 const WORST: f64 = 1e3;
 
@@ -244,8 +248,8 @@ impl Best {
 /// return that with the least error on rows held out. The descent of a transform ends earlier where that
 /// error does not fall any more ([`PATIENCE`]); landmarks that move go on.
 ///
-/// The descent of a transform on [`FEW`] rows or more, from a ridge of ten times [`SINGLE`] or more, is in
-/// single precision. Where that leads to a smaller ridge, it goes on in double.
+/// The descent of a transform on [`FEW`] rows or more, from a ridge of ten times [`SINGLE`] or more and an error
+/// of [`ROUGH`] or more, is in single precision. Where that leads to less, it goes on in double.
 ///
 /// # Errors
 /// `ErrorKind::Cancelled`, after at most one evaluation more.
@@ -256,7 +260,7 @@ pub(crate) fn descend(
     (moves, steps): (Moves, u64),
     observer: &dyn Observer,
 ) -> Result<Measured, crate::error::Error> {
-    let is_single = |at: &Measured| at.point.ridge >= 10.0 * SINGLE;
+    let is_single = |at: &Measured| at.point.ridge >= 10.0 * SINGLE && at.left_out >= ROUGH;
     if moves != Moves::Transform || problem.rows.nrows() < FEW || !is_single(from) {
         return descend_in::<f64>(problem, held_out, from, (moves, steps), observer);
     }
