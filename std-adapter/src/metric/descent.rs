@@ -17,12 +17,12 @@ const PATIENCE: (usize, f64) = (12, 1e-3);
 /// With fewer rows than these a descent is in double precision: its steps take little time.
 const FEW: usize = 250;
 
-/// The least ridge of a descent in single precision. The rounding errors of sums over N rows are some `10⁻⁷ N`,
-/// and `Nγ` is added to these sums: with a smaller ridge they would decide what is solved.
+/// The least ridge of a descent in single precision. The rounding errors of sums over N rows are some
+/// `10⁻⁷ N`, and `Nγ` is added to these sums: with a smaller ridge they would decide what is solved.
 const SINGLE: f64 = 1e-6;
 
-/// The least `J` of a descent in single precision: with smaller errors, what rounding makes of the features is no
-/// longer small beside them.
+/// The least `J` of a descent in single precision: beside smaller errors, what rounding makes of the features
+/// is not small.
 const ROUGH: f64 = 0.01;
 
 /// The value of a point at which the error is not finite: larger than `ln J` of any other.
@@ -248,8 +248,8 @@ impl Best {
 /// return that with the least error on rows held out. The descent of a transform ends earlier where that
 /// error does not fall any more ([`PATIENCE`]); landmarks that move go on.
 ///
-/// The descent of a transform on [`FEW`] rows or more, from a ridge of ten times [`SINGLE`] or more and an error
-/// of [`ROUGH`] or more, is in single precision. Where that leads to less, it goes on in double.
+/// The descent of a transform on [`FEW`] rows or more, from a ridge of ten times [`SINGLE`] or more and an
+/// error of [`ROUGH`] or more, is in single precision. Where that leads to less, it goes on in double.
 ///
 /// # Errors
 /// `ErrorKind::Cancelled`, after at most one evaluation more.

@@ -214,8 +214,8 @@ impl<'a> Regression<'a> {
 /// The distance of the ridges of a grid that are tried first.
 const COARSE: usize = 4;
 
-/// Return what is found at the ridge of a grid with the least error, if the error falls to one ridge and rises
-/// from there: every fourth is tried, and then those around the best.
+/// Return what is found at the ridge of a grid with the least error, if the error falls to one ridge and
+/// rises from there: every fourth is tried, and then those around the best.
 fn least_on_grid<L: Send>(ridges: &[f64], at: impl Fn(f64) -> Option<(L, f64)> + Sync) -> Option<L> {
     let of_place = |place: usize| at(ridges[place]).map(|(found, error)| ((place, found), error));
     let of_places = |places: Vec<usize>| places.into_par_iter().filter_map(of_place).collect::<Vec<_>>();
