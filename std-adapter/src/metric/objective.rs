@@ -502,8 +502,8 @@ fn by_lower<T: Lane>(product: &mut Mat<T>, a: &Mat<T>, lower: &Mat<T>) {
 /// Replace a matrix by the kernel's values, and another by what [`through`] needs of its derivative: that by
 /// half the squared distance, or for an L1 distance by it.
 ///
-/// Distances are computed in double precision: rounding errors of values are multiplied by `L⁻¹`, and those of
-/// a squared distance are relative to the squares of the rows.
+/// Distances are computed in double precision: rounding errors of values are multiplied by `L⁻¹`, and those
+/// of a squared distance are relative to the squares of the rows.
 fn kernel_values<T: Lane>(
     kernel: KernelKind,
     x: MatRef<'_, f64>,
