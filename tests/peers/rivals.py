@@ -364,7 +364,10 @@ def page(own_name, file):
     for title, sets, tuned in [
         ("Numbers", NUMBERS, False), ("Classes", CLASSES, False), ("Numbers, rivals tuned", NUMBERS, True), ("Classes, rivals tuned", CLASSES, True)
     ]:
-        names = [name for name in sets if any(cell["set"] == name and is_tuned(cell) == tuned for cell in every)]
+        # Rivals are tuned one after another: the sets that all of them have been tuned on.
+        wanted = {cell["who"] for cell in every if is_tuned(cell) == tuned and cell["set"] in sets}
+        of_set = lambda name: {cell["who"] for cell in every if cell["set"] == name}  # noqa: E731
+        names = [name for name in sets if (wanted <= of_set(name) if tuned else wanted & of_set(name))] if wanted else []
         if not names:
             continue
         # Beside rivals that are tuned, the splits on which they were.

