@@ -476,7 +476,7 @@ mod tests {
         let rough = learn(&rows(800, |row| (3.0 * row[0]).sin().abs() + (2.0 * row[1]).sin().abs()));
         let least = rough.kinds.iter().find(|(kind, _)| *kind == rough.kernel.kind).unwrap().1;
         assert_ne!(rough.kernel.kind, KernelKind::Gaussian);
-        assert!(least < 0.95 * rough.kinds[0].1, "{rough:?}");
+        assert!(least < 0.98 * rough.kinds[0].1, "{rough:?}");
         // The scales go on from those compared; each half of the rows held out judges where the other stops.
         assert!(rough.errors[1].1 < 1.1 * least, "{rough:?}");
     }
