@@ -71,8 +71,8 @@ mod tests {
     /// 2⁻²⁵.
     const TINY: f32 = f32::from_bits((127 - 25) << 23);
 
-    /// The distance of the arguments that are tried: 1 is a minute. `EVERY_ARGUMENT` is read when this is
-    /// compiled.
+    /// The distance between the arguments that are tried. All of them take a minute: set `EVERY_ARGUMENT`
+    /// when compiling.
     const STEP: usize = if option_env!("EVERY_ARGUMENT").is_some() { 1 } else { 11 };
 
     /// Check the stated errors and monotonicity at the arguments of one sign, from 0 to the last whose
