@@ -113,6 +113,9 @@ def make(folder):
     rows = [[normal() for _ in range(6)] for _ in range(900)]
     names = ["income", "rooms", "distance_to_the_nearest_station_in_km", "age", "storeys", "x5", "price"]
     write(folder / "houses.csv", names, [row + [smooth(row)] for row in rows])
+    # Enough for more than a second.
+    many = [[normal() for _ in range(6)] for _ in range(10_000)]
+    write(folder / "many.csv", names, [row + [smooth(row)] for row in many])
 
     labels = [f"species {letter}" for letter in "abcdefghijkl"]
     classes = []
@@ -123,8 +126,10 @@ def make(folder):
         classes.append([2 * place[0] + 0.6 * normal(), 2 * place[1] + 0.6 * normal(), habitat, draw.choice(["north", "south"]), labels[label]])
     write(folder / "species.csv", ["length", "width", "habitat", "region", "species"], classes)
 
+    # The target depends on the first three, so that pictures name them; of the longest name up to 50,000, whose label is wide.
     hostile = [[normal() for _ in HOSTILE] for _ in range(400)]
-    write(folder / HOSTILE[6].replace("/", "_"), [*HOSTILE, "<b>target</b>"], [row + [smooth(row)] for row in hostile])
+    named = [[*row[:2], 10_000 * (2.5 + max(-2.5, min(2.5, row[2]))), *row[3:], smooth(row)] for row in hostile]
+    write(folder / HOSTILE[6].replace("/", "_"), [*HOSTILE[-3:], *HOSTILE[:-3], "<b>target</b>"], named)
     words = [[*row[:2], HOSTILE[int(row[0] > 0) * 2 + int(row[1] > 0)]] for row in hostile]
     write(folder / "words.csv", ["a", '"><b onclick=alert(1)>', "</style><b>"], words)
     return {
@@ -175,9 +180,10 @@ def on_a_terminal(command, folder):
     """Run a command on a terminal of 80 columns; return what it wrote there, and keep that for `cat`."""
     pid, terminal = pty.fork()
     if pid == 0:
+        # Before the program asks for it.
+        termios.tcsetwinsize(0, (24, 80))
         os.chdir(folder)
         os.execvpe(command[0], command, os.environ | {"TERM": "xterm"})
-    termios.tcsetwinsize(terminal, (24, 80))
     parts = []
     with contextlib.suppress(OSError):  # its end, on Linux
         while part := os.read(terminal, 1 << 16):
@@ -207,8 +213,8 @@ def main():
     program, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     failed = 0
-    options = make(folder)["regression"][1]
-    shown = on_a_terminal([program, "fit", "houses.csv", *options, "--model", "progress.dpp"], folder)
+    sets = make(folder)
+    shown = on_a_terminal([program, "fit", "many.csv", "--landmarks", "200", "--model", "progress.dpp"], folder)
     phases, faults = progress(shown)
     if not phases:
         faults.append("no share of a phase was shown")
@@ -216,7 +222,7 @@ def main():
     failed += len(faults)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        for name, (data, options) in make(folder).items():
+        for name, (data, options) in sets.items():
             page = folder / f"{name}.html"
             command = [program, "fit", data, *options, "--model", f"{name}.dpp", "--report", page.name]
             subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)

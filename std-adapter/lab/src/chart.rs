@@ -74,6 +74,20 @@ impl Axis {
         even(10_f64.powf(from), 10_f64.powf(to)).into_iter().map(f64::log10).collect()
     }
 
+    /// Return the tick positions of a horizontal axis whose labels are apart and within the picture.
+    fn ticks_below(&self, from: f64, to: f64) -> Vec<f64> {
+        let mut ticks = self.ticks(from, to);
+        let pixels = |distance: f64| distance / (to - from) * f64::from(PLOT_WIDTH);
+        let width = |&at: &f64| LABEL_CHARACTER * self.label(at).chars().count() as f64;
+        if let (Scale::Linear, [first, second, ..]) = (self.scale, ticks.as_slice()) {
+            let widest = ticks.iter().map(width).fold(0.0, f64::max) + LABEL_CHARACTER;
+            let step = (widest / pixels(second - first)).ceil() as usize;
+            ticks = ticks.into_iter().step_by(step.max(1)).collect();
+        }
+        ticks.retain(|at| width(at) / 2.0 <= pixels(to - at) + f64::from(MARGIN));
+        ticks
+    }
+
     fn label(&self, place: f64) -> String {
         tick(match self.scale {
             Scale::Linear => place,
@@ -171,6 +185,12 @@ const NAME_LENGTH: usize = 26;
 /// A picture of a page: as wide as a telephone shows without shrinking it.
 const PICTURE_WIDTH: u32 = 340;
 const PICTURE_HEIGHT: u32 = 280;
+const MARGIN: u32 = 10;
+const LEFT_AREA: u32 = 66;
+/// Between the axes of a picture; panels are wider.
+const PLOT_WIDTH: u32 = PICTURE_WIDTH - LEFT_AREA - 2 * MARGIN;
+/// The width of a digit of a tick's label.
+const LABEL_CHARACTER: f64 = 8.0;
 /// Panels side by side.
 const COLUMNS: usize = 3;
 
@@ -240,6 +260,23 @@ pub fn shortened(name: &str, length: usize) -> String {
         true => name.chars().take(length - 1).chain(['…']).collect(),
         false => name,
     }
+}
+
+/// Return a title of at most so many ems, by widths of letters that no common font exceeds by much.
+fn fitting(title: &str, most: f64) -> String {
+    let ems = |letter: char| match letter {
+        ' ' | '(' | ')' | '.' | ',' | 'f' | 'i' | 'j' | 'l' | 'r' | 't' | 'I' => 0.4,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' => 1.0,
+        letter if letter.is_ascii_uppercase() => 0.75,
+        letter if letter.is_ascii() => 0.64,
+        _ => 1.0,
+    };
+    let mut width = 0.0;
+    let within = title.chars().take_while(|&letter| {
+        width += ems(letter);
+        width <= most
+    });
+    shortened(title, within.count().max(1))
 }
 
 /// What a picture shows between its axes.
@@ -374,13 +411,13 @@ fn axes<'a, 'b>(
     ((left, right), (bottom, top)): ((f64, f64), (f64, f64)),
     title_size: u32,
 ) -> Result<Chart<'a, 'b>, Box<dyn std::error::Error>> {
-    let mut chart = on.margin(10).x_label_area_size(44).y_label_area_size(66).build_cartesian_2d(
-        Divided { range: left..right, ticks: x.ticks(left, right) },
+    let mut chart = on.margin(MARGIN).x_label_area_size(44).y_label_area_size(LEFT_AREA).build_cartesian_2d(
+        Divided { range: left..right, ticks: x.ticks_below(left, right) },
         Divided { range: bottom..top, ticks: y.ticks(bottom, top) },
     )?;
     chart
         .configure_mesh()
-        .x_desc(&x.title)
+        .x_desc(fitting(&x.title, f64::from(PLOT_WIDTH + 2 * MARGIN) / f64::from(title_size)))
         .y_desc(&y.title)
         .x_label_formatter(&|&place| x.label(place))
         .y_label_formatter(&|&place| y.label(place))
@@ -479,7 +516,7 @@ fn draw_legend(area: &Area<'_>, panels: &[Panel]) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::{Axis, Panel, Scale, Series, draw, draw_bars, pleasant};
+    use super::{Axis, Layer, Panel, Picture, Scale, Series, draw, draw_bars, fitting, pleasant};
 
     #[test]
     fn a_picture_names_its_axes_and_curves_and_leaves_out_what_is_no_number() {
@@ -531,6 +568,22 @@ mod tests {
         assert_eq!(widths.len(), 3, "{svg}");
         assert!((widths[0] / widths[1] - 2.0).abs() < 0.05 && widths[2] <= 1.0, "{widths:?}");
         draw_bars(&path, "Nothing", "share", &[]).unwrap();
+    }
+
+    #[test]
+    fn long_titles_are_cut_and_labels_stay_within_the_picture() {
+        let names = ["n", "W", "長", "component 1 (33.3 % of the variance)"];
+        let kept = names
+            .map(|name| fitting(&name.repeat(if name.len() > 4 { 1 } else { 300 }), 21.0).chars().count());
+        assert_eq!(kept, [32, 21, 21, 36]);
+        let axis = || Axis::new(&"n".repeat(300), Scale::Linear);
+        let picture =
+            Picture { x: axis(), y: axis(), layers: vec![Layer::Line(vec![(0.0, 0.0), (48_150.0, 1.0)])] };
+        let svg = picture.svg().unwrap();
+        assert!(svg.contains(&("n".repeat(31) + "…")), "{svg}");
+        assert_eq!(axis().ticks(0.0, 50_000.0).last(), Some(&50_000.0));
+        assert_eq!(axis().ticks_below(0.0, 50_000.0).last(), Some(&40_000.0));
+        assert_eq!(axis().ticks_below(-3e7, 3e7), [-2e7, 2e7]);
     }
 
     #[test]
