@@ -399,20 +399,21 @@ def page(own_name, file):
         print(f"\n## {title}\n")
         heads = ["program", "mean rank", "of sets to choose by", "of the others", f"better, worse than {own_name}"]
         heads += ["mean rank by log-loss"] if of_chances else []
-        heads += ["processor seconds, median", "over HistGradientBoosting", "bytes, median"]
+        heads += ["processor seconds, median", *([] if tuned else ["over HistGradientBoosting"]), "bytes, median"]
         print("| " + " | ".join(heads) + " |\n" + "| --- " * len(heads) + "|")
         for one in who:
             rank = lambda own: f"{np.mean([ranks[name][one] for name in own] or [np.nan]):.2f}"  # noqa: E731
             better = sum(mean(name, one) < mean(name, own_name) for name in names)
             worse = sum(mean(name, one) > mean(name, own_name) for name in names)
-            ratio = [mean(name, one, "seconds") / mean(name, "HistGradientBoosting", "seconds") for name in names]
             columns = [one, rank(names), rank([n for n in names if n in chosen]), rank([n for n in names if n not in chosen])]
             columns.append("" if one == own_name else f"{better}, {worse}")
             if of_chances:
                 chances = any(of(name, one, "log_loss") for name in names)
                 columns.append(f"{np.mean([of_chances[name][one] for name in names]):.2f}" if chances else "")
             columns.append(f"{np.nanmedian([mean(name, one, 'seconds') for name in names]):.2f}")
-            columns.append(f"{np.nanmedian(ratio):.1f}")
+            if not tuned:
+                ratio = [mean(name, one, "seconds") / mean(name, "HistGradientBoosting", "seconds") for name in names]
+                columns.append(f"{np.nanmedian(ratio):.1f}")
             columns.append(f"{np.nanmedian([mean(name, one, 'bytes') for name in names]) / 1000:,.0f} kB")
             print("| " + " | ".join(columns) + " |")
         print("\n| set | rows, columns | landmarks | " + " | ".join(who) + " |\n" + "| --- " * (len(who) + 3) + "|")
