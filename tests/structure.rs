@@ -274,3 +274,21 @@ fn each_public_type_has_an_example() {
         assert!(of_name.len() > 60 && without.is_empty(), "{source}: no example on {without:#?}");
     }
 }
+
+/// A summary is not more favourable than the tables that it links.
+#[test]
+fn the_readme_has_the_mean_ranks_of_the_page_of_rivals() {
+    let read = |path: &str| fs::read_to_string(folder(path)).unwrap();
+    let (readme, page) = (read("README.md"), read("std-adapter/docs/rivals.md"));
+    let ranks = |title: &str, who: &str| -> Vec<String> {
+        let (_, section) = page.split_once(&format!("\n## {title}\n")).unwrap();
+        let row = section.lines().find(|line| line.starts_with(&format!("| {who} |"))).unwrap();
+        row.split('|').skip(2).take(3).map(|cell| cell.trim().to_owned()).collect()
+    };
+    let numbers = ["dpp-nystrom", "CatBoost"].map(|who| ranks("Numbers", who));
+    let classes = ["dpp-nystrom", "SVM"].map(|who| ranks("Classes", who));
+    let [own, other] = &numbers;
+    for rank in [&own[0], &other[0], &own[2], &other[2], &classes[0][0], &classes[1][0]] {
+        assert!(readme.contains(rank.as_str()), "README.md lacks the mean rank {rank} of rivals.md");
+    }
+}

@@ -16,6 +16,12 @@ pub(crate) enum Error {
          (--target)"
     )]
     SeveralTargets(&'static str),
+    /// A model that keeps no variances, where they were asked for.
+    #[error(
+        "the model has no variances, and was not written: they take one target that is a number, at least 100 rows beside the \
+         landmarks, fewer than 2,048 landmarks and a model that is no line; set --landmarks lower, or do without --variance"
+    )]
+    NoVariances,
     /// Weights where each row counts once.
     #[error("{0} takes no weights of rows; leave them out (--weight)")]
     Unweighted(&'static str),

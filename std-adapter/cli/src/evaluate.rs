@@ -9,7 +9,7 @@ use clap::Args;
 use dpp_nystrom::approximation::SPECTRUM_ROWS;
 use dpp_nystrom::landmarks::methods::{Method, SelectorOption};
 use dpp_nystrom::{Ridge, Scale, kernel::KernelParams};
-use dpp_nystrom_lab::benchmark::{Comparison, evaluate_classes, table_of_means};
+use dpp_nystrom_lab::benchmark::{Comparison, evaluate_classes, table_of_differences, table_of_means};
 use dpp_nystrom_lab::selectors;
 use dpp_nystrom_lab::variants::Approximation;
 use dpp_nystrom_options::{Choice, MethodArguments, methods, one_of};
@@ -35,7 +35,7 @@ pub(crate) struct Evaluate {
     /// Numbers of landmarks, separated by commas
     #[arg(long, value_name = "C", value_delimiter = ',', required = true)]
     pub(crate) landmarks: Vec<usize>,
-    /// How many seeds, from --seed on
+    /// How many seeds, from --seed on: each draws its rows, the same for all methods
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) seeds: u64,
     /// How many of the rows to hold out [default: a quarter]
@@ -140,6 +140,9 @@ pub(crate) fn run(arguments: &Evaluate) -> Result<(), Error> {
     })?;
     if !arguments.json {
         print(&table_of_means(&trials))?;
+        if let Some(differences) = table_of_differences(&trials) {
+            print(&format!("\n{differences}"))?;
+        }
     }
     Ok(())
 }

@@ -172,10 +172,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<(), Error> {
     }
     let mut model = outcome.fitted.model.clone();
     if arguments.variance && model.confidence.is_none() {
-        note(
-            "warning: the model has no variances: models of classes, of many landmarks and rows, and of fewer than \
-             100 rows beside the landmarks have none",
-        );
+        return Err(Error::NoVariances);
     }
     if !arguments.variance
         && let Some(confidence) = &mut model.confidence

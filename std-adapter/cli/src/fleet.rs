@@ -251,6 +251,11 @@ pub(crate) fn learn(arguments: &Learn) -> Result<(), Error> {
     if reading.table.target.is_none() {
         return Err(refused("rows without the model's target teach nothing; add its column"));
     }
+    if model.quantise.is_some() {
+        note(
+            "warning: this model is exported in integers, on which no device learns; fit it without --flash",
+        );
+    }
     let fleet = Fleet::of(&model)?;
     let accumulated = fleet.accumulate(&reading.table)?;
     let origin = arguments.device.zip(arguments.counter).map(|(device, counter)| Origin { device, counter });

@@ -3,8 +3,8 @@
 
 use crate::rng::{Stream, stream};
 use crate::spectrum::Spectrum;
-use crate::statistics::{distinct, mean};
-use crate::text::{Column, short_or_dash, table as lines_of};
+use crate::statistics::{Interval, distinct, mean};
+use crate::text::{Column, aligned, short, short_or_dash, table as lines_of};
 use crate::variants::Approximation;
 use dpp_nystrom::approximation::{Gram, SPECTRUM_ROWS};
 use dpp_nystrom::core::Error as CoreError;
@@ -378,6 +378,50 @@ pub fn table_of_means(trials: &[Trial]) -> String {
     let shown = |name: &str| if has_classes { !name.ends_with("_nrmse") } else { name != "accuracy" };
     let columns: Vec<Column<Vec<&Trial>>> = columns.into_iter().filter(|column| shown(column.0)).collect();
     lines_of(&columns, &groups)
+}
+
+/// Format for each number of landmarks how much more each method measured than the first one: on the rows of
+/// one seed, which all methods share, the mean over the seeds and its standard error. None for one seed or
+/// one method.
+pub fn table_of_differences(trials: &[Trial]) -> Option<String> {
+    let first = trials.first()?.method.as_str();
+    type Measure = fn(&Trial) -> Option<f64>;
+    let measures: [(&str, Measure); 3] = [
+        ("trace_fraction", |trial| Some(trial.trace_fraction)),
+        ("test_nrmse", |trial| trial.test_nrmse),
+        ("accuracy", |trial| trial.accuracy),
+    ];
+    let measures: Vec<_> =
+        measures.into_iter().filter(|(_, of)| trials.iter().any(|trial| of(trial).is_some())).collect();
+    let mut groups = distinct(trials.iter().map(|trial| (trial.landmarks, trial.method.as_str())));
+    groups.sort_by_key(|group| group.0);
+    let mut rows = Vec::new();
+    for (landmarks, method) in groups.into_iter().filter(|group| group.1 != first) {
+        let of = |method| {
+            trials.iter().filter(move |trial| (trial.landmarks, trial.method.as_str()) == (landmarks, method))
+        };
+        let pairs: Vec<(&Trial, &Trial)> = of(method)
+            .filter_map(|own| Some((own, of(first).find(|other| other.seed == own.seed)?)))
+            .collect();
+        if pairs.len() < 2 {
+            continue;
+        }
+        let difference = |measure: Measure| {
+            let differences = pairs.iter().filter_map(|(own, other)| Some(measure(own)? - measure(other)?));
+            let Interval { mean, error } = Interval::of(differences);
+            if mean.is_nan() { "-".to_owned() } else { format!("{} +- {}", short(mean), short(error)) }
+        };
+        let cells = measures.iter().map(|&(_, measure)| difference(measure));
+        rows.push([method.to_owned(), landmarks.to_string()].into_iter().chain(cells).collect());
+    }
+    let head: Vec<&str> =
+        ["method", "c"].into_iter().chain(measures.iter().map(|measure| measure.0)).collect();
+    (!rows.is_empty()).then(|| {
+        format!(
+            "Less {first} on the same rows: means over the seeds +- standard errors\n\n{}",
+            aligned(&head, &rows)
+        )
+    })
 }
 
 fn short_mean(group: &[&Trial], of: impl Fn(&Trial) -> Option<f64>) -> String {

@@ -162,13 +162,18 @@ fn given_landmarks_are_among_the_training_rows() {
     assert!(run.err.contains("warning: --given is not used; add given to --methods"), "{}", run.err);
 }
 
+fn words(text: &str) -> Vec<Vec<&str>> {
+    text.lines().map(|line| line.split_whitespace().collect()).collect()
+}
+
 #[test]
-fn the_table_has_the_means() {
+fn the_table_has_the_means_and_differences_on_the_same_rows() {
     let (folder, _) = folder();
     let options = "--methods uniform,kdpp --landmarks 6,12 --seeds 3 --ridge 1e-4";
     let trials = evaluate(&folder, options);
     let text = folder.run(&format!("evaluate a.csv {options}")).good().out;
-    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    let (means, differences) = text.split_once("\n\n").unwrap();
+    let lines = words(means);
     let header = [
         "method",
         "c",
@@ -200,6 +205,31 @@ fn the_table_has_the_means() {
             assert_close(line[at].parse().unwrap(), of_group.iter().sum::<f64>() / 3.0, 1e-3);
         }
     }
+    let (title, differences) = differences.split_once("\n\n").unwrap();
+    assert_eq!(title, "Less uniform on the same rows: means over the seeds +- standard errors");
+    let lines = words(differences);
+    assert_eq!(lines[0], ["method", "c", "trace_fraction", "test_nrmse"]);
+    assert_eq!([lines[1][..2].to_vec(), lines[2][..2].to_vec()], [["kdpp", "6"], ["kdpp", "12"]]);
+    for line in &lines[1..] {
+        let count: f64 = line[1].parse().unwrap();
+        for (at, key) in [(2, "trace_fraction"), (5, "test_nrmse")] {
+            let of = |method: &str, seed: f64| {
+                let is_of = |trial: &&Value| {
+                    trial["method"] == method
+                        && [number(trial, "landmarks"), number(trial, "seed")] == [count, seed]
+                };
+                number(trials.iter().find(is_of).unwrap(), key)
+            };
+            let differences = [0.0, 1.0, 2.0].map(|seed| of("kdpp", seed) - of("uniform", seed));
+            let mean = differences.iter().sum::<f64>() / 3.0;
+            let squares: f64 = differences.iter().map(|difference| (difference - mean).powi(2)).sum();
+            assert_close(line[at].parse().unwrap(), mean, 1e-3);
+            assert_eq!(line[at + 1], "+-");
+            assert_close(line[at + 2].parse().unwrap(), (squares / 2.0 / 3.0).sqrt(), 1e-3);
+        }
+    }
+    let one = folder.run("evaluate a.csv --methods uniform --landmarks 6 --seeds 2").good().out;
+    assert!(!one.contains("+-"), "{one}");
 }
 
 #[test]

@@ -250,6 +250,18 @@ fn rows_far_from_the_training_rows() {
         .refused(&["row 1 (from 0): the prediction is not finite", "remove the row"]);
 }
 
+#[test]
+fn variances_that_were_asked_for_and_are_not_there_are_an_error() {
+    let (folder, _) = folder();
+    folder.run("fit --metric one a.csv --landmarks 80 --variance --model few").refused(&[
+        "the model has no variances, and was not written",
+        "100 rows beside the landmarks",
+        "--landmarks",
+    ]);
+    assert!(!folder.path("few").exists());
+    folder.run("fit --metric one a.csv --landmarks 80 --model few").good();
+}
+
 /// What a device will say of a row can be seen before it is flashed.
 #[test]
 fn exported_bytes_say_what_the_model_says() {

@@ -89,7 +89,11 @@ impl TestReport {
             name => format!("{name} {error}"),
         });
         let errors: Vec<String> = errors.collect();
-        format!("{} (standard errors; {} rows that no choice has seen)", errors.join(", "), self.rows)
+        format!(
+            "{} (standard errors widened by Student's t; {} rows that no choice has seen)",
+            errors.join(", "),
+            self.rows
+        )
     }
 }
 

@@ -176,7 +176,7 @@ impl Subject {
             false => "",
         };
         format!(
-            "Of rows that no choice has seen, predicted by a model of the others: {} (with standard errors). The model of all rows is a little better.{weighted}",
+            "Of rows that no choice has seen, predicted by a model of the others: {} (standard errors widened by Student's t). The model of all rows is a little better.{weighted}",
             errors.join(", ")
         )
     }

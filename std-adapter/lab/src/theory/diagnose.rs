@@ -176,6 +176,9 @@ pub struct Diagnosis {
     pub expected_trace_fraction: f64,
     /// The least trace error of rank `c`, `tr (K - K_c)`, over `tr K`.
     pub least_trace_fraction: f64,
+    /// The trace error over `tr K` of rows drawn uniformly: as many sets as exact samples, but for singular
+    /// ones.
+    pub uniform_trace_fraction: Interval,
     /// Number of exact samples.
     pub samples: u64,
     /// The trace error over the exact samples.
@@ -306,6 +309,7 @@ impl<'a> Diagnostics<'a> {
             expected_trace_error,
             expected_trace_fraction: expected_trace_error / trace,
             least_trace_fraction: self.least_trace_fraction(c),
+            uniform_trace_fraction: self.uniform_trace_fraction(c, measured.samples.len() as u64),
             samples: measured.samples.len() as u64,
             trace_error: Interval::of(measured.traces),
             log_det: Interval::of(measured.log_dets),
@@ -330,6 +334,16 @@ impl<'a> Diagnostics<'a> {
         let values = self.exact.eigenvalues();
         let sum = |values: &[f64]| -> f64 { values.iter().rev().sum() };
         sum(&values[c.min(values.len())..]) / sum(values)
+    }
+
+    /// Return the share of the trace that uniform sets of `c` rows leave, over those that are not singular.
+    fn uniform_trace_fraction(&self, c: usize, sets: u64) -> Interval {
+        let (rows, trace) = (self.data.len(), self.trace());
+        Interval::of((0..sets).filter_map(|set| {
+            let mut random = stream(self.seed.wrapping_add(set), Stream::Landmarks);
+            let drawn = LandmarkSet::Indices(index::sample(&mut random, rows, c).into_vec());
+            Some(self.gram.trace_error(&drawn).ok()?.error / trace)
+        }))
     }
 
     fn trace(&self) -> f64 {

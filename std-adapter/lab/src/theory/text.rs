@@ -39,6 +39,10 @@ fn summary(found: &Diagnosis) -> String {
             short(found.least_trace_fraction),
         ),
         row(
+            &format!("the same of {} uniform sets, their mean", found.samples),
+            with_error(found.uniform_trace_fraction),
+        ),
+        row(
             "eigenvalues with .9, .99 and .999 of the trace",
             found.trace_ranks.map(|rank| rank.to_string()).join(", "),
         ),
@@ -74,7 +78,8 @@ fn target_ranks(found: &Diagnosis) -> String {
     }
     aligned(&head, &rows)
         + &format!(
-            "\nErrors are norms of K - K~ over those of K - K_k. Theorem 1 bounds their mean, Corollary 1 a fraction {} of all\n\
+            "\nk: the first, the middle, the last, and that of Theorem 1's least bound beside the trivial one. Lemma 1 bounds\n\
+             e_(c+1)/e_c. Errors are norms of K - K~ over those of K - K_k. Theorem 1 bounds their mean, Corollary 1 a fraction {} of all\n\
              samples, and the trivial bound, K over K - K_k, every sample. *: weaker than the trivial bound.\n",
             1.0 - found.delta
         )
@@ -133,7 +138,10 @@ fn contraction_rows(contraction: &Contraction, found: &Diagnosis, rows: &mut Vec
         rows.push(row(&name, steps(contraction.theorem_3)));
     }
     let factor = format!("{:.8}", contraction.step_factor);
-    rows.push(row("expected distance after one step, at that alpha", factor));
+    rows.push(row(
+        "factor of the expected distance in a step, at that alpha (1 or more: no contraction)",
+        factor,
+    ));
     let name = format!("steps to {epsilon} from a uniform start, unconditional (after Hermon and Salez)");
     rows.push(row(&name, short(contraction.unconditional)));
 }
