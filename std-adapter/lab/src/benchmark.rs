@@ -418,7 +418,7 @@ pub fn table_of_differences(trials: &[Trial]) -> Option<String> {
         ["method", "c"].into_iter().chain(measures.iter().map(|measure| measure.0)).collect();
     (!rows.is_empty()).then(|| {
         format!(
-            "Less {first} on the same rows: means over the seeds +- standard errors\n\n{}",
+            "Difference to {first} on the same rows: means over the seeds +- standard errors\n\n{}",
             aligned(&head, &rows)
         )
     })

@@ -206,7 +206,7 @@ fn the_table_has_the_means_and_differences_on_the_same_rows() {
         }
     }
     let (title, differences) = differences.split_once("\n\n").unwrap();
-    assert_eq!(title, "Less uniform on the same rows: means over the seeds +- standard errors");
+    assert_eq!(title, "Difference to uniform on the same rows: means over the seeds +- standard errors");
     let lines = words(differences);
     assert_eq!(lines[0], ["method", "c", "trace_fraction", "test_nrmse"]);
     assert_eq!([lines[1][..2].to_vec(), lines[2][..2].to_vec()], [["kdpp", "6"], ["kdpp", "12"]]);
