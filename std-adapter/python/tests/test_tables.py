@@ -280,3 +280,74 @@ def test_features_of_a_table(houses):
     assert np.array_equal(model.transform(frame), again.transform(frame)) and len(model.taken_) == 10
     metric = fitted(Nystroem(n_components=20, metric="scales", random_state=0, scale="standard"), frame, price.where(price.index > 2))
     assert metric.component_indices_.min() > 2 and metric.transform(frame).shape == (240, 20)
+
+
+def test_labels_are_kept_apart_or_refused(table):
+    rows, _ = table
+    frame = pd.DataFrame(rows, columns=[f"c{place}" for place in range(rows.shape[1])])
+    labels = np.where(rows[:, 0] > 0.3, "1", np.where(rows[:, 0] < -0.3, "01", "2"))
+    model = LandmarkClassifier(n_components=20, metric="one", random_state=0)
+    assert model.fit(rows, labels).classes_.tolist() == ["01", "1", "2"]
+    before = model.predict(rows)
+    with pytest.raises(ValueError, match="labels '1' and '01'|labels '01' and '1'"):
+        model.fit(frame, labels)
+    assert (model.predict(rows) == before).all()
+    words = np.where(labels == "1", "NA", labels)
+    with pytest.raises(ValueError, match="label 'NA' is read as a gap"):
+        model.fit(frame, words)
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [-2, 10], [False, True], ["no", "yes"]])
+def test_a_loaded_model_has_the_labels_of_the_fit(table, tmp_path, labels):
+    rows, _ = table
+    own = np.asarray(labels)[(rows[:, 0] > 0).astype(int)]
+    model = LandmarkClassifier(n_components=20, metric="one", random_state=0).fit(rows, own)
+    model.save(tmp_path / "model.dpp")
+    loaded = LandmarkClassifier.load(tmp_path / "model.dpp")
+    assert loaded.classes_.dtype.kind == np.asarray(labels).dtype.kind
+    assert (loaded.predict(rows) == model.predict(rows)).all()
+    assert loaded.score(rows, own) > 0.9
+
+
+def test_text_that_is_loaded_as_numbers_is_told(table, tmp_path):
+    rows, _ = table
+    model = LandmarkClassifier(n_components=20, metric="one", random_state=0).fit(rows, np.where(rows[:, 0] > 0, "1", "0"))
+    with pytest.warns(UserWarning, match="loaded as numbers"):
+        model.save(tmp_path / "model.dpp")
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars"])
+def test_categories_that_look_like_numbers_are_words(table, form):
+    rows, target = table
+    codes = np.asarray(["00501", "02134", "10001"])[(rows[:, 0] > 0).astype(int) + (rows[:, 1] > 0)]
+    if form == "pandas":
+        frame = pd.DataFrame({"code": pd.Categorical(codes), "c": rows[:, 1]})
+    else:
+        frame = pl.DataFrame({"code": pl.Series(codes, dtype=pl.Categorical), "c": rows[:, 1]})
+    model = LandmarkRidge(n_components=10, metric="one", random_state=0).fit(frame, target)
+    assert set(model.get_feature_names_out()) == {"code=00501", "code=02134", "code=10001", "c"}
+    assert np.isfinite(model.predict(frame)).all()
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars"])
+def test_durations_are_days(form):
+    days = np.random.default_rng(0).uniform(0, 9, size=300)
+    seconds = np.round(days * 86_400).astype(int)
+    if form == "pandas":
+        frame = pd.DataFrame({"a": -days, "wait": pd.to_timedelta(seconds, unit="s")})
+    else:
+        frame = pl.DataFrame({"a": -days, "wait": pl.Series(seconds * 1_000_000).cast(pl.Duration("us"))})
+    model = LandmarkRidge(n_components=20, metric="one", random_state=0).fit(frame, np.sin(days))
+    assert model.get_feature_names_out().tolist() == ["a", "wait"]
+    plain = pd.DataFrame({"a": -days, "wait": seconds / 86_400})
+    other = LandmarkRidge(n_components=20, metric="one", random_state=0).fit(plain, np.sin(days))
+    assert np.allclose(model.predict(frame), other.predict(plain), atol=1e-9)
+
+
+def test_errors_name_the_column_and_what_python_has(table):
+    rows, target = table
+    dates = [f"{1 + place % 12}/{1 + place % 11}/2021" for place in range(len(rows))]
+    with pytest.raises(ValueError, match="pandas.to_datetime"):
+        LandmarkRidge().fit(pd.DataFrame({"when": dates, "c": rows[:, 1]}), target)
+    with pytest.raises(TypeError, match='column "o": '):
+        LandmarkRidge().fit(pd.DataFrame({"o": [[1]] * len(rows), "c": rows[:, 1]}), target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -34,7 +35,8 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
     Attributes
     ----------
     classes_ : ndarray, shape (n_classes,)
-        The classes, sorted; of a model that was loaded, their labels as text.
+        The classes, sorted. A file has their labels as text: of a model that was loaded they are numbers or truth values again where all
+        are written so.
     temperature_ : float
         The temperature of the probabilities.
     test_error_, test_error_se_, test_log_loss_, test_log_loss_se_ : float
@@ -119,7 +121,8 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         X : array-like, shape (n_samples, n_features)
             The rows, at least 2: numbers, or a table, as for :class:`LandmarkRidge`.
         y : array-like, shape (n_samples,)
-            Their classes: numbers, text, truth values or categories. Rows of a table without one are left out.
+            Their classes: numbers, text, truth values or categories. Rows of a table without one are left out. Text that the reader of
+            tables takes for the same number ("1" and "01") or for a gap ("NA") is an error there.
         sample_weight : array-like, shape (n_samples,), default=None
             As for :meth:`LandmarkRidge.fit`. A class whose rows all have the weight 0 is left out.
         groups : array-like, shape (n_samples,), default=None
@@ -138,8 +141,9 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         """
         reading = _tables.learn(self, X, y, sample_weight, classes=True, groups=groups)
         if reading is not None:
+            found = _tables.classes(y, reading)
             self._fit_table(reading, len(np.asarray(y)))
-            self.classes_ = _tables.classes(y, reading)
+            self.classes_ = found
             self.__dict__.pop("_sums", None)
             return self
         name = getattr(y, "name", None)
@@ -235,6 +239,20 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
             raise ValueError(f"there are two classes or more, found {len(known)}")
         return known
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as :meth:`LandmarkRidge.save`.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written; a file that was there is then unchanged.
+        UserWarning
+            Where labels are text that :meth:`load` takes for numbers or truth values.
+        """
+        super().save(path)
+        if self.classes_.dtype.kind in "OUS" and _tables.labels_of([str(label) for label in self.classes_]).dtype.kind not in "OUS":
+            warnings.warn("the labels are text and will be loaded as numbers or truth values; pickle keeps them", stacklevel=2)
+
     def decision_function(self, X: ArrayLike) -> NDArray[Any]:
         """Return the outputs of each row.
 
@@ -276,5 +294,5 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
         if model.labels is None:
             raise ValueError("the model predicts numbers; load it with LandmarkRidge.load")
         super()._adopt(model, total, rows)
-        self.classes_ = np.asarray(model.labels)
+        self.classes_ = _tables.labels_of(model.labels)
         self.temperature_ = model.temperature

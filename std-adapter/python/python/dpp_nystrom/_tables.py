@@ -20,6 +20,16 @@ Cells = NDArray[np.float64] | list[str] | tuple[list[str], list[str]]
 #: What a warning names of what became of the columns.
 NAMED = 12
 
+#: Words that the reader takes for gaps.
+GAPS = frozenset(["?", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "\\n", ".", "-"])
+
+#: What to do about an error whose message has this text, where the program has an option and Python has none.
+INSTEAD = {
+    "may begin with the day or with the month": "give it as datetimes: pandas.to_datetime(frame[column], dayfirst=True), or dayfirst=False",
+    "is a number with a comma": "give the column as numbers",
+    "different words": "merge rare words, or drop the column",
+}
+
 
 def is_frame(X: Any) -> bool:
     """Whether `X` has columns of several types, as frames of pandas and polars have."""
@@ -77,8 +87,11 @@ def learn(
         grouping = [(_free("groups", others), column_or_1d(np.asarray(groups), warn=True))]
     names = _native.column_names([*own, *(name for name, _ in targets + weights + grouping)])
     categorical = _categorical(estimator.categorical_features, own)
-    read = [_cells(values, categorical is None, place in (categorical or ())) for place, values in enumerate(columns)]
-    read += [_cells(values) for _, values in targets + weights + grouping]
+    read = [
+        _named_cells(name, values, categorical is None, place in (categorical or ()))
+        for place, (name, values) in enumerate(zip(own, columns, strict=True))
+    ]
+    read += [_named_cells(name, values) for name, values in targets + weights + grouping]
     how = {
         "targets": names[len(columns) : len(columns) + len(targets)],
         "classes": classes,
@@ -92,7 +105,13 @@ def learn(
     }
     # Blanks around names are cut and columns without a name called by their index where the table is read.
     table = list(zip([*own, *names[len(columns) :]], (cells for _, cells in read), strict=True))
-    reading = _native.Reading({"columns": table, "named": named}, how)
+    try:
+        reading = _native.Reading({"columns": table, "named": named}, how)
+    except ValueError as problem:
+        for part, instead in INSTEAD.items():
+            if part in str(problem):
+                raise ValueError(f"{problem} (in Python: {instead})") from None
+        raise
     _tell(estimator, reading)
     return reading
 
@@ -123,7 +142,10 @@ def apply(estimator: Any, X: Any, recipe: _native.Recipe) -> NDArray[Any]:
     if own is not None and not named:
         names = [str(name) for name in own]
     known = [name in recipe.words for name in _native.column_names(names)]
-    cells = [_cells(values, is_word, is_word)[1] for values, is_word in zip(columns, known, strict=True)]
+    cells = [
+        _named_cells(name, values, is_word, is_word)[1]
+        for name, values, is_word in zip(names, columns, known, strict=True)
+    ]
     table = [(name, own[0] if isinstance(own, tuple) else own) for name, own in zip(names, cells, strict=True)]
     rows, unknown = recipe.read({"columns": table, "named": True}, bool(estimator.strict))
     if unknown:
@@ -133,14 +155,35 @@ def apply(estimator: Any, X: Any, recipe: _native.Recipe) -> NDArray[Any]:
 
 
 def classes(y: Any, reading: _native.Reading) -> NDArray[Any]:
-    """Return the labels of the classes in order, as `y` has them."""
+    """Return the labels of the classes in order, as `y` has them; text that the reader takes for one number, or for a gap, is an error."""
     labels = np.asarray(y).ravel()
+    for label in labels[reading.dropped] if reading.lost else ():
+        if isinstance(label, str) and label.strip().lower() in GAPS:
+            raise ValueError(f"the label {label!r} is read as a gap where X is a table; rename it, or leave its rows out")
     kept = np.delete(np.arange(len(labels)), reading.dropped)
-    _, first = np.unique(np.asarray(reading.target), return_index=True)
+    _, first, place = np.unique(np.asarray(reading.target), return_index=True, return_inverse=True)
     found = labels[kept[first]]
+    merged = np.flatnonzero(found[place] != labels[kept])
+    if len(merged):
+        one, other = found[place[merged[0]]], labels[kept[merged[0]]]
+        raise ValueError(f"the labels {one!r} and {other!r} are one class where X is a table: both are read as the same number; rename them")
     if found.dtype.kind != "O" or all(isinstance(label, str) for label in found):
         return found
     return np.asarray(found.tolist())
+
+
+def labels_of(texts: list[str]) -> NDArray[Any]:
+    """Return the labels of a file: numbers and truth values where all are written so, else text."""
+    if set(texts) == {"False", "True"}:
+        return np.asarray([text == "True" for text in texts])
+    for kind in (int, float):
+        try:
+            values = [kind(text) for text in texts]
+        except ValueError:
+            continue
+        if all(str(value) == text for value, text in zip(values, texts, strict=True)):
+            return np.asarray(values)
+    return np.asarray(texts)
 
 
 def are_labels(y: Any) -> bool:
@@ -250,11 +293,14 @@ def _cells(values: Any, from_dtype: bool = False, are_words: bool = False) -> tu
             return False, (fields, [_field(value).strip() for value in categories])
         if dtype.categories.dtype.kind in "biuf":
             return True, [_word(value) for value in values.to_numpy(dtype=object)]
-        return are_words, fields
+        return are_words or _is_a_number(dtype.categories), fields
     if kind in "biuf" and not are_words:
         if isinstance(values, np.ndarray):
             return False, np.ascontiguousarray(values, dtype=np.float64)
         return False, np.ascontiguousarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    if kind == "m":
+        days = np.asarray(values, dtype="timedelta64[ns]") / np.timedelta64(1, "D")
+        return are_words, [_field(value) for value in days] if are_words else np.ascontiguousarray(days)
     if kind == "M":
         gaps = np.isnat(values) if isinstance(values, np.ndarray) else values.isna()
         text = values.astype(str)
@@ -270,13 +316,29 @@ def _of_polars(values: Any, from_dtype: bool, are_words: bool) -> tuple[bool, Ce
     dtype = values.dtype
     if (dtype.is_numeric() or dtype == polars.Boolean) and not are_words:
         return False, np.ascontiguousarray(values.cast(polars.Float64).to_numpy(), dtype=np.float64)
+    if dtype == polars.Duration:
+        days = (values.dt.total_nanoseconds() / 86_400e9).cast(polars.Float64)
+        return are_words, [_field(value) for value in days.to_list()] if are_words else np.ascontiguousarray(days.to_numpy())
     if dtype.is_temporal() or dtype in (polars.Categorical, polars.Enum):
         fields = [_field(value) for value in values.cast(polars.String).to_list()]
         if dtype == polars.Enum and (from_dtype or are_words):
             present = set(fields)
             return False, (fields, [level for level in dtype.categories if level in present])
-        return are_words, fields
+        return are_words or (from_dtype and dtype == polars.Categorical and _is_a_number(fields)), fields
     return are_words, [_word(value) if are_words else _field(value) for value in values.to_list()]
+
+
+def _named_cells(name: str, values: Any, from_dtype: bool = False, are_words: bool = False) -> tuple[bool, Cells]:
+    """Return the cells of a column as :func:`_cells`; an error names the column."""
+    try:
+        return _cells(values, from_dtype, are_words)
+    except TypeError as problem:
+        raise TypeError(f'column "{name}": {problem}') from None
+
+
+def _is_a_number(categories: Iterable[str]) -> bool:
+    """Whether a category may be read as a number."""
+    return any(category.strip()[:1] in (*"+-.", *"0123456789") for category in categories if category)
 
 
 def _field(value: Any) -> str:
