@@ -159,14 +159,14 @@ def classes(y: Any, reading: _native.Reading) -> NDArray[Any]:
     labels = np.asarray(y).ravel()
     for label in labels[reading.dropped] if reading.lost else ():
         if isinstance(label, str) and label.strip().lower() in GAPS:
-            raise ValueError(f"the label {label!r} is read as a gap where X is a table; rename it, or leave its rows out")
+            raise ValueError(f"the label {str(label)!r} is read as a gap where X is a table; rename it, or leave its rows out")
     kept = np.delete(np.arange(len(labels)), reading.dropped)
     _, first, place = np.unique(np.asarray(reading.target), return_index=True, return_inverse=True)
     found = labels[kept[first]]
     merged = np.flatnonzero(found[place] != labels[kept])
     if len(merged):
         one, other = found[place[merged[0]]], labels[kept[merged[0]]]
-        raise ValueError(f"the labels {one!r} and {other!r} are one class where X is a table: both are read as the same number; rename them")
+        raise ValueError(f"the labels {str(one)!r} and {str(other)!r} are one class where X is a table: both are read as the same number; rename them")
     if found.dtype.kind != "O" or all(isinstance(label, str) for label in found):
         return found
     return np.asarray(found.tolist())
