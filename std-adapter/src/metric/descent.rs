@@ -14,6 +14,9 @@ const LEAST_RIDGE: f64 = 1e-10;
 /// held out, or on either half of them, by this share.
 const PATIENCE: (usize, f64) = (12, 1e-3);
 
+/// The same of the one metric that was asked for.
+const LONGER: usize = 48;
+
 /// With fewer rows than these a descent is in double precision: its steps take little time.
 const FEW: usize = 250;
 
@@ -37,6 +40,25 @@ pub(crate) struct Point {
     pub(crate) ridge: f64,
     /// c x d standardised rows, which are transformed as the others.
     pub(crate) landmarks: Mat<f64>,
+}
+
+/// How far a descent goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// As far as a comparison of many metrics needs: patience of [`PATIENCE`], single precision where it does.
+    Compared,
+    /// Of a metric that was asked for, such as each that is compared in bytes of flash: patience of [`LONGER`],
+    /// double precision.
+    Asked,
+}
+
+impl Effort {
+    fn patience(self) -> usize {
+        match self {
+            Self::Compared => PATIENCE.0,
+            Self::Asked => LONGER,
+        }
+    }
 }
 
 /// What a descent moves besides the ridge.
@@ -246,10 +268,11 @@ impl Best {
 
 /// Make at most `steps` steps from a point. Of the points on the way that lowered the leave-one-out error,
 /// return that with the least error on rows held out. The descent of a transform ends earlier where that
-/// error does not fall any more ([`PATIENCE`]); landmarks that move go on.
+/// error does not fall any more ([`Effort`]); landmarks that move go on.
 ///
-/// The descent of a transform on [`FEW`] rows or more, from a ridge of ten times [`SINGLE`] or more and an
-/// error of [`ROUGH`] or more, is in single precision. Where that leads to less, it goes on in double.
+/// The [compared](Effort::Compared) descent of a transform on [`FEW`] rows or more, from a ridge of ten times
+/// [`SINGLE`] or more and an error of [`ROUGH`] or more, is in single precision. Where that leads to less, it
+/// goes on in double.
 ///
 /// # Errors
 /// `ErrorKind::Cancelled`, after at most one evaluation more.
@@ -257,17 +280,19 @@ pub(crate) fn descend(
     problem: &Problem<'_>,
     held_out: Option<&Problem<'_>>,
     from: &Measured,
-    (moves, steps): (Moves, u64),
+    how: (Moves, u64, Effort),
     observer: &dyn Observer,
 ) -> Result<Measured, crate::error::Error> {
     let is_single = |at: &Measured| at.point.ridge >= 10.0 * SINGLE && at.left_out >= ROUGH;
-    if moves != Moves::Transform || problem.rows.nrows() < FEW || !is_single(from) {
-        return descend_in::<f64>(problem, held_out, from, (moves, steps), observer);
+    let (moves, _, effort) = how;
+    let may_be_single = (moves, effort) == (Moves::Transform, Effort::Compared);
+    if !may_be_single || problem.rows.nrows() < FEW || !is_single(from) {
+        return descend_in::<f64>(problem, held_out, from, how, observer);
     }
-    let found = descend_in::<f32>(problem, held_out, from, (moves, steps), observer)?;
+    let found = descend_in::<f32>(problem, held_out, from, how, observer)?;
     match is_single(&found) {
         true => Ok(found),
-        false => Ok(descend_in::<f64>(problem, held_out, &found, (moves, steps), observer)?.or(found)),
+        false => Ok(descend_in::<f64>(problem, held_out, &found, how, observer)?.or(found)),
     }
 }
 
@@ -276,7 +301,7 @@ fn descend_in<T: Lane>(
     problem: &Problem<'_>,
     held_out: Option<&Problem<'_>>,
     from: &Measured,
-    (moves, steps): (Moves, u64),
+    (moves, steps, effort): (Moves, u64, Effort),
     observer: &dyn Observer,
 ) -> Result<Measured, crate::error::Error> {
     let least_ridge = if T::EPSILON.to_f64() > f64::EPSILON { SINGLE } else { LEAST_RIDGE };
@@ -286,7 +311,7 @@ fn descend_in<T: Lane>(
     let work = RefCell::new(Work::<T>::new(problem, from.point.landmarks.nrows()));
     // `ln J`: its steps do not depend on the size of the error.
     let function = |place: &[f64]| {
-        if may_end && best.borrow().since >= PATIENCE.0 {
+        if may_end && best.borrow().since >= effort.patience() {
             return None;
         }
         best.borrow_mut().since += 1;
@@ -304,7 +329,7 @@ fn descend_in<T: Lane>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Moves, PATIENCE, Point, descend};
+    use super::{Effort, LONGER, Moves, PATIENCE, Point, descend};
     use crate::data::weights::Weights;
     use crate::kernel::kind::KernelKind;
     use crate::metric::{objective::Problem, objective::Work, transform::Transform};
@@ -355,7 +380,8 @@ mod tests {
                 .clone()
                 .evaluate((&learned, &mut Work::<f64>::new(&learned, 8)), Some(held), Moves::Transform)
                 .unwrap();
-            descend(&learned, Some(held), &from, (Moves::Transform, 20), &NoObserver).unwrap()
+            descend(&learned, Some(held), &from, (Moves::Transform, 20, Effort::Compared), &NoObserver)
+                .unwrap()
         };
         let (both, halves) = (descended(&held), [part(40, 10), part(50, 10)].map(|half| descended(&half)));
         for ((error, point), alone) in both.by_half.iter().zip(&halves) {
@@ -367,7 +393,7 @@ mod tests {
     }
 
     /// Rows held out far from all landmarks have the same error under every transform: its descent ends after
-    /// [`PATIENCE`], and one of landmarks, or without such rows, goes on.
+    /// [`PATIENCE`], or later if it was asked for; one of landmarks, or without such rows, goes on.
     #[test]
     fn a_descent_ends_where_rows_held_out_gain_nothing() {
         let (x, landmarks) = (numbers(60, 3, 0.3), numbers(8, 3, 2.2));
@@ -378,17 +404,19 @@ mod tests {
             Problem { rows: x.as_ref(), targets: y.as_ref(), weights, kernel: KernelKind::Gaussian };
         let held = Problem { rows: far.as_ref(), targets: learned.targets.subrows(0, 20), ..learned };
         let point = Point { transform: Transform::Scales(vec![1.0; 3]), ridge: 1e-3, landmarks };
-        let evaluations = |held: Option<&Problem<'_>>, moves| {
+        let evaluations = |held: Option<&Problem<'_>>, moves, effort| {
             let observer = Evaluations::default();
             let (from, _) =
                 point.clone().evaluate((&learned, &mut Work::<f64>::new(&learned, 8)), held, moves).unwrap();
-            descend(&learned, held, &from, (moves, 100), &observer).unwrap();
+            descend(&learned, held, &from, (moves, 100, effort), &observer).unwrap();
             observer.0.into_inner()
         };
-        let ended = evaluations(Some(&held), Moves::Transform);
+        let ended = evaluations(Some(&held), Moves::Transform, Effort::Compared);
         assert!((PATIENCE.0..=3 * (PATIENCE.0 + 1)).contains(&ended), "{ended}");
+        let asked = evaluations(Some(&held), Moves::Transform, Effort::Asked);
+        assert!(asked >= LONGER, "{asked}");
         for (held, moves) in [(None, Moves::Transform), (Some(&held), Moves::Both)] {
-            let all = evaluations(held, moves);
+            let all = evaluations(held, moves, Effort::Compared);
             assert!(all > 2 * ended, "{all} {moves:?}");
         }
     }

@@ -3,7 +3,7 @@
 use crate::data::{map::Map, prepared::Prepared};
 use crate::error::{Cause, Error};
 use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
-use crate::metric::descent::{Measured, Moves, descend};
+use crate::metric::descent::{Effort, Measured, Moves, descend};
 use crate::metric::rows::{Problems, Sample};
 use crate::metric::search::{Found, MULTIPLES, Search, transformed};
 use crate::metric::transform::Transform;
@@ -155,7 +155,8 @@ impl LearnedMetric {
 /// steps, up to 400 of few landmarks, together with it, and with all learning rows in the last 15; there are
 /// at most [`MOST_LANDMARKS`].
 ///
-/// A step costs some two and a half fits to the learning rows. Deterministic in `seed`; maps of different
+/// A metric that is asked for by name takes more steps than one of several that are compared. A step costs
+/// some two and a half fits to the learning rows. Deterministic in `seed`; maps of different
 /// ranks are learned on different threads.
 ///
 /// Where there are more features than rows, and more than [`LEARNING_ROWS`], [`Metric::Auto`] is one
@@ -192,7 +193,8 @@ pub(crate) fn learn_metric(
     let few = landmarks.min(MOST_LANDMARKS).min(fewest / if free { 2 } else { ROWS_PER_LANDMARK });
     let search_of = |split: &Split| {
         let sample = Sample::of(data, split, kernel.sigma);
-        Search { sample, scales: metric != Metric::One, landmarks: few, seed, observer }
+        let effort = if metric == Metric::Auto { Effort::Compared } else { Effort::Asked };
+        Search { sample, scales: metric != Metric::One, landmarks: few, effort, seed, observer }
     };
     let search = search_of(&splits[0]);
     let Found { kind, metrics: mut found, kinds } = search.scales(kernel.kind, any_kind)?;
@@ -377,9 +379,15 @@ fn moved(
     // One bandwidth stays one.
     let moves = if metric == Metric::One { Moves::Landmarks } else { Moves::Both };
     let steps = (FREE_WORK / search.landmarks.max(1) as u64).clamp(FREE_STEPS.0, FREE_STEPS.1);
-    let moved = descend(&problems.learned, Some(&problems.held), from, (moves, steps), search.observer)?;
+    let moved = descend(
+        &problems.learned,
+        Some(&problems.held),
+        from,
+        (moves, steps, search.effort),
+        search.observer,
+    )?;
     search.advance()?;
-    descend(&problems.all, None, &moved, (moves, LAST_STEPS), search.observer)
+    descend(&problems.all, None, &moved, (moves, LAST_STEPS, search.effort), search.observer)
 }
 
 /// Make the last steps on all learning rows, if these leave enough independent rows.
@@ -390,7 +398,8 @@ fn on_all_rows(
     leaves_enough: impl Fn(&Transform) -> bool,
 ) -> Result<Measured, Error> {
     let Ok(from) = search.start(&problems.all, None, best.point.transform.clone()) else { return Ok(best) };
-    let last = descend(&problems.all, None, &from, (Moves::Transform, LAST_STEPS), search.observer)?;
+    let last =
+        descend(&problems.all, None, &from, (Moves::Transform, LAST_STEPS, search.effort), search.observer)?;
     Ok(if leaves_enough(&last.point.transform) { last } else { best })
 }
 
@@ -428,6 +437,7 @@ mod tests {
     use crate::error::{Cause, Error};
     use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
     use crate::landmarks::{Task, methods::rpcholesky::RpCholesky, run};
+    use crate::metric::descent::Effort;
     use crate::observer::NoObserver;
     use dpp_nystrom_core::Error as CoreError;
 
@@ -507,7 +517,14 @@ mod tests {
         let (data, spec) = (planted(), KernelSpec { kind: KernelKind::Gaussian, sigma: 3.0 });
         let split = Split::of_rows(&(0..200).collect::<Vec<_>>(), 0);
         let sample = Sample::of(&data, &split, spec.sigma);
-        let search = Search { sample, scales: true, landmarks: 20, seed: 1, observer: &NoObserver };
+        let search = Search {
+            sample,
+            scales: true,
+            landmarks: 20,
+            effort: Effort::Compared,
+            seed: 1,
+            observer: &NoObserver,
+        };
         let mut found = search.scales(spec.kind, false).unwrap().metrics;
         found.push((Metric::Map(Some(2)), found[1].1.clone()));
         let at = |mean: f64| Some((0..100).map(|row| mean + f64::from(row % 2)).collect::<Vec<_>>());
@@ -544,7 +561,14 @@ mod tests {
         let (data, spec) = (planted(), KernelSpec { kind: KernelKind::Gaussian, sigma: 3.0 });
         let split = Split::of_rows(&(0..500).collect::<Vec<_>>(), 0);
         let sample = Sample::of(&data, &split, spec.sigma);
-        let search = Search { sample, scales: true, landmarks: 20, seed: 1, observer: &NoObserver };
+        let search = Search {
+            sample,
+            scales: true,
+            landmarks: 20,
+            effort: Effort::Compared,
+            seed: 1,
+            observer: &NoObserver,
+        };
         let (problems, found) =
             (search.sample.under(spec.kind), search.scales(spec.kind, false).unwrap().metrics);
         let [one, scales] = &found[..] else { panic!("{found:?}") };

@@ -6,7 +6,7 @@ use crate::error::{Cause, Error};
 use crate::kernel::{kind::KernelKind, spec::KernelSpec};
 use crate::metric::rows::Sample;
 use crate::metric::search::{BEHIND, KINDS, Search};
-use crate::metric::{descent::Point, transform::Transform};
+use crate::metric::{descent::Effort, descent::Point, transform::Transform};
 use crate::observer::{Observer, go_on};
 use crate::regression::choose::held_out::is_lower;
 use crate::regression::rows::split::Split;
@@ -112,7 +112,7 @@ pub(crate) fn number_of_landmarks(
     let scaled = other.map(scaled).transpose()?;
     let search = |data, split: &Split| {
         let sample = Sample::of(data, split, kernel.sigma);
-        Search { sample, scales: false, landmarks: 0, seed, observer }
+        Search { sample, scales: false, landmarks: 0, effort: Effort::Compared, seed, observer }
     };
     let mut metrics = vec![splits.iter().map(|split| search(data, split)).collect::<Vec<_>>()];
     if let Some(scaled) = &scaled {

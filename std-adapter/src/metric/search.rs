@@ -5,7 +5,7 @@ use crate::data::prepared::Prepared;
 use crate::error::{Cause, Error};
 use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
 use crate::landmarks::{Task, methods::rpcholesky::RpCholesky, run};
-use crate::metric::descent::{Measured, Moves, Point, descend};
+use crate::metric::descent::{Effort, Measured, Moves, Point, descend};
 use crate::metric::rows::{Problems, Sample};
 use crate::metric::{objective::Problem, transform::Transform};
 use crate::observer::{Observer, Silent, go_on};
@@ -46,6 +46,7 @@ pub(super) struct Search<'a> {
     pub(super) scales: bool,
     /// The number of landmarks.
     pub(super) landmarks: usize,
+    pub(super) effort: Effort,
     pub(super) seed: u64,
     pub(super) observer: &'a dyn Observer,
 }
@@ -137,7 +138,7 @@ impl Search<'_> {
         let others = others.into_par_iter().map(|kind| {
             let Problems { held, learned, .. } = self.sample.under(kind);
             let start = self.start(&learned, Some(&held), from.point.transform.clone())?;
-            let moves = (Moves::Transform, STEPS_OF_KIND);
+            let moves = (Moves::Transform, STEPS_OF_KIND, self.effort);
             let found = match self.scales {
                 true => descend(&learned, Some(&held), &start, moves, self.observer)?,
                 false => start,
@@ -354,7 +355,7 @@ impl Search<'_> {
     /// Descend from a start with the same landmarks.
     fn descend(&self, problems: &Problems<'_>, from: &Measured) -> Result<Measured, Error> {
         let (problem, held) = (&problems.learned, Some(&problems.held));
-        let found = descend(problem, held, from, (Moves::Transform, STEPS), self.observer)?;
+        let found = descend(problem, held, from, (Moves::Transform, STEPS, self.effort), self.observer)?;
         self.advance()?;
         Ok(found)
     }
