@@ -169,7 +169,7 @@ const OPTIONS: [(&str, &str, &str, Under); 54] = {
         ("--given", "", "--given places.csv -landmarks", PLACES),
         ("--model", "", "--model ./m", Resumes),
         ("--report", "", "--report r.html", Resumes),
-        ("--variance", "", "--variance", Resumes),
+        ("--variance", "--landmarks 12", "--variance", Resumes),
         ("--checkpoint", "", "--checkpoint d", Anew),
         ("--checkpoint-every", "", "--checkpoint-every 5", Resumes),
         ("--json", "", "--json", Resumes),
