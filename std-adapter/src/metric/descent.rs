@@ -47,7 +47,7 @@ pub(crate) struct Point {
 pub(crate) enum Effort {
     /// As far as a comparison of many metrics needs: patience of [`PATIENCE`], single precision where it does.
     Compared,
-    /// Of a metric that was asked for, such as each that is compared in bytes of flash: patience of [`LONGER`],
+    /// Of a metric that was asked for, as is each that is compared in bytes of flash: patience of [`LONGER`], in
     /// double precision.
     Asked,
 }
