@@ -45,10 +45,11 @@ pub(crate) struct Point {
 /// How far a descent goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// As far as a comparison of many metrics needs: patience of [`PATIENCE`], single precision where it does.
+    /// As far as a comparison of many metrics needs: patience of [`PATIENCE`], and single precision where it
+    /// does.
     Compared,
-    /// Of a metric that was asked for, as is each that is compared in bytes of flash: patience of [`LONGER`], in
-    /// double precision.
+    /// Of a metric that was asked for, as is each that is compared in bytes of flash: patience of
+    /// [`LONGER`], in double precision.
     Asked,
 }
 
