@@ -441,6 +441,12 @@ mod tests {
     use crate::observer::NoObserver;
     use dpp_nystrom_core::Error as CoreError;
 
+    /// A search for scales of 20 landmarks.
+    fn compared(sample: Sample<'_>) -> Search<'_> {
+        let effort = Effort::Compared;
+        Search { sample, scales: true, landmarks: 20, effort, seed: 1, observer: &NoObserver }
+    }
+
     /// Rows of five features and a target.
     fn rows(count: usize, target: impl FnMut(&[f64]) -> f64) -> Prepared {
         let value = |i: usize| ((i as f64 * 0.754_877_666_246_7).fract() - 0.5) * 3.4;
@@ -517,14 +523,7 @@ mod tests {
         let (data, spec) = (planted(), KernelSpec { kind: KernelKind::Gaussian, sigma: 3.0 });
         let split = Split::of_rows(&(0..200).collect::<Vec<_>>(), 0);
         let sample = Sample::of(&data, &split, spec.sigma);
-        let search = Search {
-            sample,
-            scales: true,
-            landmarks: 20,
-            effort: Effort::Compared,
-            seed: 1,
-            observer: &NoObserver,
-        };
+        let search = compared(sample);
         let mut found = search.scales(spec.kind, false).unwrap().metrics;
         found.push((Metric::Map(Some(2)), found[1].1.clone()));
         let at = |mean: f64| Some((0..100).map(|row| mean + f64::from(row % 2)).collect::<Vec<_>>());
@@ -561,14 +560,7 @@ mod tests {
         let (data, spec) = (planted(), KernelSpec { kind: KernelKind::Gaussian, sigma: 3.0 });
         let split = Split::of_rows(&(0..500).collect::<Vec<_>>(), 0);
         let sample = Sample::of(&data, &split, spec.sigma);
-        let search = Search {
-            sample,
-            scales: true,
-            landmarks: 20,
-            effort: Effort::Compared,
-            seed: 1,
-            observer: &NoObserver,
-        };
+        let search = compared(sample);
         let (problems, found) =
             (search.sample.under(spec.kind), search.scales(spec.kind, false).unwrap().metrics);
         let [one, scales] = &found[..] else { panic!("{found:?}") };
