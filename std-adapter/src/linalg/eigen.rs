@@ -14,10 +14,21 @@ use faer::{Accum, Mat, MatRef, Par, diag::Diag, linalg::matmul::matmul};
 /// number of threads.
 pub(crate) const PARTS: usize = 8;
 
+/// Multiply-adds below which a product is not split, and the order below which a matrix is decomposed by one
+/// thread: the parts would wait for each other longer than they take.
+const LARGE: usize = 1 << 22;
+const LARGE_ORDER: usize = 256;
+
+/// Split what is large into [`PARTS`].
+fn split(large: bool) -> Par {
+    if large { Par::rayon(PARTS) } else { Par::Seq }
+}
+
 /// Return `A B`, summed in an order that does not depend on the threads.
 pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let mut product = Mat::<f64>::zeros(a.nrows(), b.ncols());
-    matmul(product.as_mut(), Accum::Replace, a, b, 1.0, Par::rayon(PARTS));
+    let work = a.nrows().saturating_mul(a.ncols()).saturating_mul(b.ncols());
+    matmul(product.as_mut(), Accum::Replace, a, b, 1.0, split(work >= LARGE));
     product
 }
 
@@ -41,7 +52,8 @@ pub(crate) struct Singular {
 /// # Errors
 /// `ErrorKind::Landmarks`.
 pub(crate) fn singular(matrix: MatRef<'_, f64>) -> Result<Singular, Error> {
-    let (n, parallel, all) = (matrix.ncols(), Par::rayon(PARTS), ComputeSvdVectors::Full);
+    let (n, all) = (matrix.ncols(), ComputeSvdVectors::Full);
+    let parallel = split(n >= LARGE_ORDER);
     let (mut left, mut right) = (Mat::zeros(n, n), Mat::zeros(n, n));
     let mut values = Diag::<f64>::zeros(n);
     let mut buffer = MemBuffer::new(svd_scratch::<f64>(n, n, all, all, parallel, Default::default()));
@@ -89,8 +101,8 @@ impl Eigen {
 
 /// Decompose a positive semidefinite matrix: `O(n³)`. Entries above its diagonal are not read.
 pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<Eigen, Error> {
-    let (n, parallel, parameters) = (matrix.nrows(), Par::rayon(PARTS), Default::default());
-    let wanted = ComputeEigenvectors::Yes;
+    let (n, parameters, wanted) = (matrix.nrows(), Default::default(), ComputeEigenvectors::Yes);
+    let parallel = split(n >= LARGE_ORDER);
     let mut buffer = MemBuffer::new(self_adjoint_evd_scratch::<f64>(n, wanted, parallel, parameters));
     let (mut values, mut vectors) = (Diag::<f64>::zeros(n), Mat::<f64>::zeros(n, n));
     let (stack, out) = (MemStack::new(&mut buffer), Some(vectors.as_mut()));

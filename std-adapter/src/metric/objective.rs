@@ -30,6 +30,7 @@ use crate::regression::choose::leave_one_out::Axes;
 use dpp_nystrom_core::Scalar;
 use dpp_nystrom_core::kernel::Argument;
 use dpp_nystrom_host::simd::{Lane, kernel::InPlace};
+use dpp_nystrom_host::threads::worth_a_thread;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
@@ -105,6 +106,8 @@ struct Block<T: Lane> {
 /// The working memory of evaluations with the same problem and number of landmarks.
 pub(crate) struct Work<T: Lane> {
     blocks: Vec<Block<T>>,
+    /// Blocks that are worth a thread.
+    task: usize,
 }
 
 /// What leaving out each row of a block changes.
@@ -143,7 +146,8 @@ impl<T: Lane> Work<T> {
             let [values, phi, slopes] = [(); 3].map(|()| Mat::zeros(len, landmarks));
             Block { first, targets, values, phi, slopes }
         };
-        Self { blocks: (0..problem.rows.nrows()).step_by(BLOCK).map(block).collect() }
+        let task = worth_a_thread(BLOCK * landmarks * landmarks);
+        Self { blocks: (0..problem.rows.nrows()).step_by(BLOCK).map(block).collect(), task }
     }
 
     /// Compute `Φ`, and return `L⁻¹` and the slopes of [`kernel_values`] of `k(Z, Z)`. `None` for landmarks
@@ -168,7 +172,7 @@ impl<T: Lane> Work<T> {
         factor(&mut lower)?;
         let inverse = inverse(&lower);
         let to_phi = in_precision::<T>(inverse.as_ref());
-        self.blocks.par_iter_mut().for_each(|Block { first, values, phi, slopes, .. }| {
+        self.blocks.par_iter_mut().with_min_len(self.task).for_each(|Block { first, values, phi, slopes, .. }| {
             let rows = rows.subrows(*first, values.nrows());
             kernel_values(kernel, rows, landmarks, (values, Some(slopes)));
             weights.skip(*first).scale(values.as_mut());
@@ -184,7 +188,7 @@ impl<T: Lane> Work<T> {
             add_lower(gram.as_mut(), phi.transpose(), phi.as_ref());
             (gram, product(phi.transpose(), targets.as_ref()))
         };
-        let parts: Vec<_> = self.blocks.par_iter().map(of_block).collect();
+        let parts: Vec<_> = self.blocks.par_iter().with_min_len(self.task).map(of_block).collect();
         let (mut penalised, mut along) = (Mat::zeros(landmarks, landmarks), Mat::zeros(landmarks, outputs));
         for (gram, of_targets) in &parts {
             increase(&mut penalised, gram);
@@ -369,7 +373,8 @@ impl Problem<'_> {
         let (inverse, along) = work.weights((landmarks.nrows(), self.targets.ncols()), count * ridge)?;
         let sums = [inverse.as_ref(), along.as_ref()].map(in_precision::<T>);
         let left_out = |block: &mut Block<T>| block.leave_out(&sums[0], sums[1].as_ref(), count);
-        let left_out: Vec<LeftOut<T>> = work.blocks.par_iter_mut().map(left_out).collect();
+        let blocks = work.blocks.par_iter_mut().with_min_len(work.task);
+        let left_out: Vec<LeftOut<T>> = blocks.map(left_out).collect();
         let error = left_out.iter().map(|block| block.squares).sum::<f64>() / count;
         let to_values = product(inverse.as_ref(), home_inverse.as_ref());
         let weights = product(to_values.transpose(), along.as_ref());
@@ -391,7 +396,7 @@ impl Problem<'_> {
         let (solved, parts) = self.parts(work, rows, landmarks, ridge)?;
         let (near, rows) = (in_precision::<T>(landmarks), in_precision::<T>(rows));
         let Parts { home_inverse, home_slopes, inverse, to_values, along, left_out } = parts;
-        let blocks = work.blocks.par_iter_mut().zip(&left_out);
+        let blocks = work.blocks.par_iter_mut().with_min_len(work.task).zip(&left_out);
         let of_blocks: Vec<_> = blocks.map(|(block, left_out)| block.curvature(left_out)).collect();
         let (mut q, mut curvature) = (Mat::zeros(c, m), Mat::zeros(c, c));
         for (of_q, of_curvature) in &of_blocks {
@@ -411,7 +416,8 @@ impl Problem<'_> {
             let rows = rows.as_ref().subrows(*first, values.nrows());
             through(self.kernel, rows, near.as_ref(), (values, slopes))
         };
-        let slopes: Vec<_> = work.blocks.par_iter_mut().zip(left_out).map(slope).collect();
+        let blocks = work.blocks.par_iter_mut().with_min_len(work.task).zip(left_out);
+        let slopes: Vec<_> = blocks.map(slope).collect();
         let (mut of_rows, mut of_landmarks) = (Mat::zeros(rows.nrows(), d), Mat::zeros(c, d));
         for (block, (by_rows, by_landmarks)) in work.blocks.iter().zip(slopes) {
             let mut rows = of_rows.as_mut().subrows_mut(block.first, by_rows.nrows());

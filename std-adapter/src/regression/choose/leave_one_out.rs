@@ -17,6 +17,7 @@ use crate::linalg::{
     triangle::factor,
 };
 use dpp_nystrom_core::Error as CoreError;
+use dpp_nystrom_host::threads::worth_a_thread;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
 use faer::{Mat, MatRef, Par, Scale};
 use rayon::prelude::*;
@@ -131,7 +132,8 @@ impl Axes {
         let n = rows as f64;
         let loads: Vec<f64> = ridges.iter().map(|ridge| ridge * n).collect();
         let along = product(self.features.as_ref(), targets);
-        let blocks = (0..rows).into_par_iter().step_by(BLOCK).map(|first| {
+        let task = worth_a_thread(2 * BLOCK * self.values.len() * ridges.len());
+        let blocks = (0..rows).into_par_iter().step_by(BLOCK).with_min_len(task).map(|first| {
             let count = BLOCK.min(rows - first);
             let features = self.features.subcols(first, count);
             squares(features, &self.values, along.as_ref(), targets.subrows(first, count), &loads)

@@ -22,6 +22,7 @@ use crate::model::classes::{log_probability, temperature};
 use crate::observer::Observer;
 use crate::regression::{choose::held_out::is_lower, rows::folds::FOLDS};
 use dpp_nystrom_host::simd::exponential::Exponentials;
+use dpp_nystrom_host::threads::worth_a_thread;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, Mat, MatRef, Par};
@@ -230,7 +231,9 @@ impl Rows<'_> {
             matmul(slope.as_mut(), Accum::Replace, features, rest.as_ref(), 1.0, Par::Seq);
             (loss, slope)
         };
-        let blocks: Vec<_> = (0..count).into_par_iter().step_by(block).map(of_block).collect();
+        let firsts = (0..count).into_par_iter().step_by(block);
+        let task = worth_a_thread(2 * block * c * outputs);
+        let blocks: Vec<_> = firsts.with_min_len(task).map(of_block).collect();
         let zero = (0.0, Mat::zeros(c, outputs));
         blocks.into_iter().fold(zero, |(loss, slope), (own, of_block)| (loss + own, slope + of_block))
     }
