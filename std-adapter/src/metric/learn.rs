@@ -30,8 +30,10 @@ const CLEAR: f64 = 4.0;
 /// The maximum number of landmarks that a metric is learned with: a step costs their number squared.
 pub(crate) const MOST_LANDMARKS: usize = 100;
 
-/// Rows that a metric is learned on, for each landmark at least, if landmarks are rows.
-const ROWS_PER_LANDMARK: usize = 4;
+/// Rows that a metric is learned on, for each landmark at least, if landmarks are rows: with more landmarks it
+/// is fitted to these rows. Up to so many landmarks, half as many rows do.
+const ROWS_PER_LANDMARK: usize = 8;
+const FEW_LANDMARKS: usize = 32;
 
 /// Steps on all learning rows, once the metric is chosen: more would fit it to these rows.
 const LAST_STEPS: u64 = 15;
@@ -146,10 +148,10 @@ impl LearnedMetric {
 /// other kernel. The least error on the rows held out decides, since all have as many numbers; the second 40
 /// steps are made in that kernel alone.
 ///
-/// All of this is done with at most [`MOST_LANDMARKS`] landmarks, and one for [`ROWS_PER_LANDMARK`] rows. For
-/// more, the metric is multiplied by that of [`MULTIPLES`] with the least leave-one-out error of so many
-/// landmarks, up to a quarter of the learning rows. A metric that leaves fewer independent rows than
-/// landmarks is chosen only if all do.
+/// All of this is done with at most [`MOST_LANDMARKS`] landmarks, and one for [`ROWS_PER_LANDMARK`] rows, or
+/// for half as many up to [`FEW_LANDMARKS`]. For more, the metric is multiplied by that of [`MULTIPLES`] with
+/// the least leave-one-out error of so many landmarks, up to a quarter of the learning rows. A metric that
+/// leaves fewer independent rows than landmarks is chosen only if all do.
 ///
 /// Free landmarks begin as the rows of pivoted Cholesky in the metric that was chosen. They move in 120
 /// steps, up to 400 of few landmarks, together with it, and with all learning rows in the last 15; there are
@@ -190,7 +192,11 @@ pub(crate) fn learn_metric(
         return wanted.without_learning(data, kernel, FEW_GROUPS);
     };
     let fewest = splits.iter().map(|split| split.learned.len()).min().unwrap_or_default();
-    let few = landmarks.min(MOST_LANDMARKS).min(fewest / if free { 2 } else { ROWS_PER_LANDMARK });
+    let most = match free {
+        true => fewest / 2,
+        false => (fewest / ROWS_PER_LANDMARK).max((2 * fewest / ROWS_PER_LANDMARK).min(FEW_LANDMARKS)),
+    };
+    let few = landmarks.min(MOST_LANDMARKS).min(most);
     let search_of = |split: &Split| {
         let sample = Sample::of(data, split, kernel.sigma);
         let effort = if metric == Metric::Auto { Effort::Compared } else { Effort::Asked };

@@ -172,12 +172,14 @@ impl<T: Lane> Work<T> {
         factor(&mut lower)?;
         let inverse = inverse(&lower);
         let to_phi = in_precision::<T>(inverse.as_ref());
-        self.blocks.par_iter_mut().with_min_len(self.task).for_each(|Block { first, values, phi, slopes, .. }| {
-            let rows = rows.subrows(*first, values.nrows());
-            kernel_values(kernel, rows, landmarks, (values, Some(slopes)));
-            weights.skip(*first).scale(values.as_mut());
-            by_transpose(phi, values, &to_phi);
-        });
+        self.blocks.par_iter_mut().with_min_len(self.task).for_each(
+            |Block { first, values, phi, slopes, .. }| {
+                let rows = rows.subrows(*first, values.nrows());
+                kernel_values(kernel, rows, landmarks, (values, Some(slopes)));
+                weights.skip(*first).scale(values.as_mut());
+                by_transpose(phi, values, &to_phi);
+            },
+        );
         Some((inverse, home_slopes))
     }
 

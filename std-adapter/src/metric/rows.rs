@@ -7,12 +7,11 @@ use crate::metric::descent::{Measured, Point, half};
 use crate::metric::objective::Problem;
 use crate::observer::Observer;
 use crate::regression::{
-    choose::scan::least, head::Head, head::logistic::FoldSet, head::logistic::JUDGED,
-    head::logistic::Rows as Classes, ridge::ridge_grid, rows::split::Split,
+    choose::scan::least_on_grid, head::Head, head::logistic::FoldSet, head::logistic::JUDGED,
+    head::logistic::Purpose, head::logistic::Rows as Classes, ridge::ridge_grid, rows::split::Split,
 };
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Mat, MatRef, Par};
-use rayon::prelude::*;
 
 /// Rows over the bandwidth, and their targets.
 struct Rows {
@@ -157,7 +156,7 @@ impl<'a> Sample<'a> {
             folds: &folds,
             weights: problems.all.weights,
         };
-        let path = rows.choose(gram.as_ref(), None, FoldSet::NONE, observer).ok()?;
+        let path = rows.choose(gram.as_ref(), (None, Purpose::Compared), FoldSet::NONE, observer).ok()?;
         let (_, logits) = rows.held_out(&path);
         let temperature = self.head.temperature(&logits, &self.classes[..held.rows.nrows()], held.weights);
         let rows = logits.chunks_exact(self.targets.len()).zip(&self.classes).enumerate();
@@ -208,50 +207,5 @@ impl<'a> Regression<'a> {
         solve_lower_triangular_in_place(lower.as_ref(), weights.as_mut(), Par::Seq);
         solve_upper_triangular_in_place(lower.transpose(), weights.as_mut(), Par::Seq);
         Some(problems.held.targets - product(self.held.transpose(), weights.as_ref()))
-    }
-}
-
-/// The distance of the ridges of a grid that are tried first.
-const COARSE: usize = 4;
-
-/// Return what is found at the ridge of a grid with the least error, if the error falls to one ridge and
-/// rises from there: every fourth is tried, and then those around the best.
-fn least_on_grid<L: Send>(ridges: &[f64], at: impl Fn(f64) -> Option<(L, f64)> + Sync) -> Option<L> {
-    let of_place = |place: usize| at(ridges[place]).map(|(found, error)| ((place, found), error));
-    let of_places = |places: Vec<usize>| places.into_par_iter().filter_map(of_place).collect::<Vec<_>>();
-    let mut best = least(of_places((0..ridges.len()).step_by(COARSE).collect()))?;
-    let mut step = COARSE / 2;
-    while step > 0 {
-        let ((place, _), _) = best;
-        let around = [place.checked_sub(step), Some(place + step)].into_iter().flatten();
-        let around = of_places(around.filter(|&place| place < ridges.len()).collect());
-        best = least(std::iter::once(best).chain(around))?;
-        step /= 2;
-    }
-    Some(best.0.1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::least_on_grid;
-    use crate::regression::ridge::ridge_grid;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    #[test]
-    fn the_least_error_on_a_grid_is_found() {
-        let ridges: Vec<f64> = ridge_grid().collect();
-        for best in &ridges {
-            let tried = AtomicUsize::new(0);
-            let at = |ridge: f64| {
-                tried.fetch_add(1, Ordering::Relaxed);
-                Some((ridge, (ridge / best).ln().abs()))
-            };
-            assert_eq!(least_on_grid(&ridges, at), Some(*best));
-            assert!(tried.into_inner() <= 10);
-        }
-        // Where there is no solution, another is taken.
-        let above = |ridge: f64| (ridge > 0.5).then_some((ridge, ridge));
-        assert_eq!(least_on_grid(&ridges, above), Some(1.0));
-        assert_eq!(least_on_grid(&ridges, |_| None::<((), f64)>), None);
     }
 }

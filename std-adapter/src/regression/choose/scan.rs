@@ -1,9 +1,34 @@
 //! The search over a scalar: the least of the errors of some values, and which value to try next.
 
+use rayon::prelude::*;
+
 /// Return the value with the least finite error, and that error: the first of several.
 pub(crate) fn least<A>(scores: impl IntoIterator<Item = (A, f64)>) -> Option<(A, f64)> {
     let finite = scores.into_iter().filter(|(_, error)| error.is_finite());
     finite.min_by(|one, other| one.1.total_cmp(&other.1))
+}
+
+/// The distance of the ridges of a grid that are tried first.
+const COARSE: usize = 4;
+
+/// Return what is found at the ridge of a grid with the least error, if the error falls to one ridge and
+/// rises from there: every fourth is tried, and then those around the best.
+pub(crate) fn least_on_grid<L: Send>(
+    ridges: &[f64],
+    at: impl Fn(f64) -> Option<(L, f64)> + Sync,
+) -> Option<L> {
+    let of_place = |place: usize| at(ridges[place]).map(|(found, error)| ((place, found), error));
+    let of_places = |places: Vec<usize>| places.into_par_iter().filter_map(of_place).collect::<Vec<_>>();
+    let mut best = least(of_places((0..ridges.len()).step_by(COARSE).collect()))?;
+    let mut step = COARSE / 2;
+    while step > 0 {
+        let ((place, _), _) = best;
+        let around = [place.checked_sub(step), Some(place + step)].into_iter().flatten();
+        let around = of_places(around.filter(|&place| place < ridges.len()).collect());
+        best = least(std::iter::once(best).chain(around))?;
+        step /= 2;
+    }
+    Some(best.0.1)
 }
 
 /// The smallest multiple of the median distance that is tried if rows are dependent under larger ones.
@@ -83,12 +108,32 @@ impl Scan {
 
 #[cfg(test)]
 mod tests {
-    use super::{Scan, least};
+    use super::{Scan, least, least_on_grid};
+    use crate::regression::ridge::ridge_grid;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn the_least_error_is_finite() {
         assert_eq!(least([(1.0, f64::INFINITY), (2.0, 5.0), (3.0, 4.0)]), Some((3.0, 4.0)));
         assert_eq!(least([(1.0, f64::NAN)]), None);
+    }
+
+    #[test]
+    fn the_least_error_on_a_grid_is_found() {
+        let ridges: Vec<f64> = ridge_grid().collect();
+        for best in &ridges {
+            let tried = AtomicUsize::new(0);
+            let at = |ridge: f64| {
+                tried.fetch_add(1, Ordering::Relaxed);
+                Some((ridge, (ridge / best).ln().abs()))
+            };
+            assert_eq!(least_on_grid(&ridges, at), Some(*best));
+            assert!(tried.into_inner() <= 10);
+        }
+        // Where there is no solution, another is taken.
+        let above = |ridge: f64| (ridge > 0.5).then_some((ridge, ridge));
+        assert_eq!(least_on_grid(&ridges, above), Some(1.0));
+        assert_eq!(least_on_grid(&ridges, |_| None::<((), f64)>), None);
     }
 
     #[test]

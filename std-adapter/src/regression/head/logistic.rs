@@ -20,7 +20,9 @@ use crate::error::{Cause, Error};
 use crate::linalg::{eigen::product, lbfgs::minimise, triangle::factor};
 use crate::model::classes::{log_probability, temperature};
 use crate::observer::Observer;
-use crate::regression::{choose::held_out::is_lower, rows::folds::FOLDS};
+use crate::regression::{
+    choose::held_out::is_lower, choose::scan::least, choose::scan::least_on_grid, rows::folds::FOLDS,
+};
 use dpp_nystrom_host::simd::exponential::Exponentials;
 use dpp_nystrom_host::threads::worth_a_thread;
 use faer::linalg::matmul::matmul;
@@ -28,27 +30,30 @@ use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_uppe
 use faer::{Accum, Mat, MatRef, Par};
 use pulp::Arch;
 use rayon::prelude::*;
+use std::cell::Cell;
 
 /// What a logit counts in units of the indicators: the slope of the logistic function at a half.
 pub(crate) const UNIT: f64 = 0.25;
 
-/// Steps of L-BFGS, and the relative change of the objective after which it ends: of a model, and of a
-/// candidate.
-const STEPS: u64 = 100;
-const CHANGE: f64 = 3e-5;
-const ROUGHLY: f64 = 3e-4;
+/// Steps of L-BFGS, and the relative change of the objective after which it ends: of a model, of a candidate
+/// for γ, and of one for a [rival](Purpose::Compared).
+type Ends = (u64, f64);
+const MODEL: Ends = (100, 3e-5);
+const CANDIDATE: Ends = (100, 3e-4);
+const COMPARED: Ends = (40, 3e-4);
 
 /// Blocks of rows, whose sums are added in order, so that the last digits do not depend on the threads.
 const BLOCKS: usize = 64;
 const BLOCK: usize = 256;
 
 /// The candidates for γ: powers of ten down from the first, until the last were so many above the least; from
-/// the first up, where it is the best, to where the probabilities are nearly the shares of the classes; and
-/// half powers beside the least.
+/// the first up, where it is the best, to where the probabilities are nearly the shares of the classes; and,
+/// of a model, half powers beside the least.
 const FIRST: f64 = 0.1;
 const DECADES: i32 = 9;
 const UP: i32 = 2;
 const RISES: usize = 2;
+const RISES_COMPARED: usize = 1;
 
 /// The fold of rows that are held out instead of folds.
 pub(crate) const JUDGED: u8 = FOLDS as u8;
@@ -68,6 +73,16 @@ enum Loss {
     Log,
     /// The squared error of the indicators.
     Squares,
+}
+
+/// What γ is chosen for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A model.
+    Model,
+    /// The log-loss of one of many metrics or numbers of landmarks: γ to a power of ten, or of the candidates
+    /// of least squares not all.
+    Compared,
 }
 
 /// Rows of classes: their features, classes, folds, weights.
@@ -148,6 +163,27 @@ impl FoldSet {
     }
 }
 
+/// The sums of least squares of the indicators.
+struct Squares {
+    gram: Mat<f64>,
+    right: Mat<f64>,
+    /// The sum of the weights of the rows.
+    count: f64,
+}
+
+impl Squares {
+    /// Return `W` at this γ; `None` where features are dependent.
+    fn solve(&self, ridge: f64) -> Option<Mat<f64>> {
+        let mut lower = self.gram.clone();
+        (0..lower.nrows()).for_each(|j| lower[(j, j)] += self.count * ridge);
+        factor(&mut lower)?;
+        let mut weights = self.right.clone();
+        solve_lower_triangular_in_place(lower.as_ref(), weights.as_mut(), Par::Seq);
+        solve_upper_triangular_in_place(lower.transpose(), weights.as_mut(), Par::Seq);
+        Some(weights)
+    }
+}
+
 impl Rows<'_> {
     pub(crate) fn outputs(&self) -> usize {
         self.indicators.len()
@@ -163,7 +199,7 @@ impl Rows<'_> {
         gram: MatRef<'_, f64>,
         ridge: f64,
         without: FoldSet,
-        (start, change): (&Mat<f64>, f64),
+        (start, (steps, change)): (&Mat<f64>, Ends),
         observer: &dyn Observer,
     ) -> Result<Mat<f64>, Error> {
         let (c, outputs) = (self.features.nrows(), self.outputs());
@@ -187,8 +223,12 @@ impl Rows<'_> {
             (value, numbers(&slope))
         };
         let begin = numbers(&(&precondition * start));
-        let change = change * at(&begin).0;
-        let found = minimise(begin, (STEPS, change), observer, |u| Some(at(u)))?;
+        let first = at(&begin);
+        let change = change * first.0;
+        // It is asked for again, before all others.
+        let first = Cell::new(Some(first));
+        let function = |u: &[f64]| Some(first.take().filter(|_| u == begin).unwrap_or_else(|| at(u)));
+        let found = minimise(begin.clone(), (steps, change), observer, function)?;
         let mut w = MatRef::from_column_major_slice(&found, c, outputs).to_owned();
         solve_upper_triangular_in_place(precondition.as_ref(), w.as_mut(), Par::Seq);
         Ok(w)
@@ -271,14 +311,14 @@ impl Rows<'_> {
         }
     }
 
-    /// Choose γ by rows that are held out of those in no fold of `unseen`, if it is not given.
+    /// Choose γ by rows that are held out of those in no fold of `unseen`, if it is not given, for a purpose.
     ///
     /// # Errors
     /// `ErrorKind::Cancelled`; `ErrorKind::Data` if no rows can be held out.
     pub(crate) fn choose(
         &self,
         gram: MatRef<'_, f64>,
-        given: Option<f64>,
+        (given, purpose): (Option<f64>, Purpose),
         unseen: FoldSet,
         observer: &dyn Observer,
     ) -> Result<Path, Error> {
@@ -286,11 +326,15 @@ impl Rows<'_> {
         if splits.is_empty() {
             return Err(Error(Cause::Folds { rows: self.classes.len() }));
         }
+        let (ends, rises) = match purpose {
+            Purpose::Model => (CANDIDATE, RISES),
+            Purpose::Compared => (COMPARED, RISES_COMPARED),
+        };
         let attempt = |ridge: f64, start: &[Mat<f64>]| {
             let mut losses = Losses::default();
             let mut weights = Vec::with_capacity(splits.len());
             for (&held, start) in splits.iter().zip(start) {
-                let found = self.solve(gram, ridge, unseen.with(held), (start, ROUGHLY), observer)?;
+                let found = self.solve(gram, ridge, unseen.with(held), (start, ends), observer)?;
                 self.add_losses(found.as_ref(), self.of_folds(held), &mut losses);
                 weights.push(found);
             }
@@ -304,7 +348,7 @@ impl Rows<'_> {
             for tenth in 0..DECADES {
                 let start = tried.last().map_or(&zeros, |last| &last.weights);
                 tried.push(attempt(FIRST * 10_f64.powi(-tenth), start)?);
-                if tried.len() - 1 - best(&tried) == RISES {
+                if tried.len() - 1 - best(&tried) == rises {
                     break;
                 }
             }
@@ -317,10 +361,13 @@ impl Rows<'_> {
                 let found = attempt(FIRST * 10_f64.powi(tenth), &tried[last].weights)?;
                 tried.push(found);
             }
-            let (decade, half) = (&tried[best(&tried)], 10_f64.sqrt());
-            let beside = [half, half.recip()].map(|factor| attempt(decade.ridge * factor, &decade.weights));
-            for beside in beside {
-                tried.push(beside?);
+            if purpose == Purpose::Model {
+                let (decade, half) = (&tried[best(&tried)], 10_f64.sqrt());
+                let beside =
+                    [half, half.recip()].map(|factor| attempt(decade.ridge * factor, &decade.weights));
+                for beside in beside {
+                    tried.push(beside?);
+                }
             }
         }
         let scores = tried.iter().map(|tried| (tried.ridge, tried.losses)).collect();
@@ -331,30 +378,32 @@ impl Rows<'_> {
             return Ok(by_log_loss);
         }
         let own = self.calibrated(&by_log_loss);
-        let other = self.by_squares(&splits, unseen);
+        let other = self.by_squares(&splits, unseen, purpose);
         Ok(other.filter(|other| !is_lower(&own, &self.calibrated(other), 1.0)).unwrap_or(by_log_loss))
     }
 
     /// Choose γ of least squares by rows that are held out: by their log-loss at the best temperature.
-    fn by_squares(&self, splits: &[FoldSet], unseen: FoldSet) -> Option<Path> {
-        let [least, most] = OF_SQUARES;
-        let ridges: Vec<f64> = (least..=most).map(|half| 10_f64.powf(f64::from(half) / 2.0)).collect();
-        let of_split = |&held: &FoldSet| self.least_squares(&ridges, unseen.with(held));
-        let of_splits = splits.iter().map(of_split).collect::<Option<Vec<_>>>()?;
-        let paths = ridges.iter().enumerate().map(|(at, &ridge)| {
-            let held_out: Vec<_> =
-                splits.iter().zip(&of_splits).map(|(&held, weights)| (held, weights[at].clone())).collect();
+    fn by_squares(&self, splits: &[FoldSet], unseen: FoldSet, purpose: Purpose) -> Option<Path> {
+        let [first, last] = OF_SQUARES;
+        let ridges: Vec<f64> = (first..=last).map(|half| 10_f64.powf(f64::from(half) / 2.0)).collect();
+        let squares: Vec<_> = splits.iter().map(|&held| (held, self.squares(unseen.with(held)))).collect();
+        let at = |ridge: f64| {
+            let of_split = |(held, squares): &(FoldSet, Squares)| Some((*held, squares.solve(ridge)?));
+            let held_out = squares.iter().map(of_split).collect::<Option<Vec<_>>>()?;
             let mut losses = Losses::default();
             held_out.iter().for_each(|(held, weights)| {
                 self.add_losses(weights.as_ref(), self.of_folds(*held), &mut losses);
             });
-            Path { loss: Loss::Squares, ridge, scores: vec![(ridge, losses)], held_out }
-        });
-        let paths: Vec<Path> = paths.collect();
-        let scores = paths.iter().flat_map(|path| path.scores.clone()).collect();
-        let best = paths.into_iter().map(|path| (self.calibrated(&path).iter().sum::<f64>(), path));
-        let (_, best) = best.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
-        Some(Path { scores, ..best })
+            let path = Path { loss: Loss::Squares, ridge, scores: vec![(ridge, losses)], held_out };
+            let error = self.calibrated(&path).iter().sum();
+            Some((path, error))
+        };
+        if purpose == Purpose::Compared {
+            return least_on_grid(&ridges, at);
+        }
+        let paths: Vec<(Path, f64)> = ridges.into_iter().filter_map(at).collect();
+        let scores = paths.iter().flat_map(|(path, _)| path.scores.clone()).collect();
+        least(paths).map(|(best, _)| Path { scores, ..best })
     }
 
     /// Return the log-loss of each row held out, times its weight, at their best temperature.
@@ -370,9 +419,8 @@ impl Rows<'_> {
         losses.collect()
     }
 
-    /// Return `W` of least squares of the indicators at each γ, of all rows but those of these folds; `None`
-    /// where features are dependent at one of them.
-    fn least_squares(&self, ridges: &[f64], without: FoldSet) -> Option<Vec<Mat<f64>>> {
+    /// Return the sums of least squares of the indicators, of all rows but those of these folds.
+    fn squares(&self, without: FoldSet) -> Squares {
         let rows: Vec<usize> =
             (0..self.classes.len()).filter(|&row| !without.contains(self.folds[row])).collect();
         let root = |i: usize| self.weights.root(rows[i]);
@@ -385,17 +433,8 @@ impl Rows<'_> {
         let targets = Mat::from_fn(rows.len(), self.outputs(), target);
         let gram = product(phi.as_ref(), phi.transpose());
         let right = product(phi.as_ref(), targets.as_ref());
-        let count: f64 = rows.iter().map(|&row| self.weights.at(row)).sum();
-        let solve = |ridge: &f64| {
-            let mut lower = gram.clone();
-            (0..lower.nrows()).for_each(|j| lower[(j, j)] += count * ridge);
-            factor(&mut lower)?;
-            let mut weights = right.clone();
-            solve_lower_triangular_in_place(lower.as_ref(), weights.as_mut(), Par::Seq);
-            solve_upper_triangular_in_place(lower.transpose(), weights.as_mut(), Par::Seq);
-            Some(weights)
-        };
-        ridges.iter().map(solve).collect()
+        let count = rows.iter().map(|&row| self.weights.at(row)).sum();
+        Squares { gram, right, count }
     }
 
     /// Return the rows of these folds.
@@ -436,11 +475,8 @@ impl Rows<'_> {
         observer: &dyn Observer,
     ) -> Result<Mat<f64>, Error> {
         match path.loss {
-            Loss::Log => self.solve(gram, path.ridge, without, (&path.held_out[0].1, CHANGE), observer),
-            Loss::Squares => {
-                let found = self.least_squares(&[path.ridge], without).and_then(|mut found| found.pop());
-                found.ok_or(Error(Cause::NotFinite))
-            }
+            Loss::Log => self.solve(gram, path.ridge, without, (&path.held_out[0].1, MODEL), observer),
+            Loss::Squares => self.squares(without).solve(path.ridge).ok_or(Error(Cause::NotFinite)),
         }
     }
 
@@ -485,7 +521,7 @@ fn numbers(matrix: &Mat<f64>) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FoldSet, JUDGED, Loss, Mat, Rows, UNIT, Weights, is_lower};
+    use super::{FoldSet, JUDGED, Loss, Mat, Purpose, Rows, UNIT, Weights, is_lower};
     use crate::observer::NoObserver;
     use dpp_nystrom_host::rng::{RngStream, stream};
     use faer::MatRef;
@@ -539,7 +575,9 @@ mod tests {
 
         fn solved(&self, ridge: f64, without: FoldSet) -> Mat<f64> {
             let start = Mat::zeros(self.features.nrows(), self.indicators.len());
-            self.rows().solve(self.gram().as_ref(), ridge, without, (&start, 1e-14), &NoObserver).unwrap()
+            self.rows()
+                .solve(self.gram().as_ref(), ridge, without, (&start, (100, 1e-14)), &NoObserver)
+                .unwrap()
         }
     }
 
@@ -590,7 +628,8 @@ mod tests {
         let start = Mat::zeros(4, 3);
         let rows = Rows { weights: Weights(Some(&weights)), ..sample.rows() };
         let gram = sample.gram();
-        let weighted = rows.solve(gram.as_ref(), 1e-2, FoldSet::NONE, (&start, 1e-14), &NoObserver).unwrap();
+        let weighted =
+            rows.solve(gram.as_ref(), 1e-2, FoldSet::NONE, (&start, (100, 1e-14)), &NoObserver).unwrap();
         let places: Vec<usize> = (0..120).flat_map(|i| vec![i; weight(i) as usize]).collect();
         sample.features = Mat::from_fn(4, places.len(), |j, i| sample.features[(j, places[i])]);
         sample.classes = places.iter().map(|&i| sample.classes[i]).collect();
@@ -606,7 +645,7 @@ mod tests {
         let sample = Sample::new(150, 5, 3);
         let (rows, gram) = (sample.rows(), sample.gram());
         let without = FoldSet::of(&[3]);
-        let found = rows.least_squares(&[1e-2], without).unwrap().pop().unwrap();
+        let found = rows.squares(without).solve(1e-2).unwrap();
         for (j, k) in (0..5).flat_map(|j| (0..3).map(move |k| (j, k))) {
             let (mut slope, mut count) = (0.0, 0.0);
             for (i, &class) in sample.classes.iter().enumerate().filter(|(i, _)| sample.folds[*i] != 3) {
@@ -617,11 +656,17 @@ mod tests {
             }
             assert!((slope + count * 1e-2 * found[(j, k)]).abs() < 1e-9, "{j} {k}");
         }
-        let taken = rows.choose(gram.as_ref(), None, FoldSet::NONE, &NoObserver).unwrap();
+        let taken = rows.choose(gram.as_ref(), (None, Purpose::Model), FoldSet::NONE, &NoObserver).unwrap();
         let splits: Vec<FoldSet> = taken.held_out.iter().map(|(held, _)| *held).collect();
-        let squares = rows.by_squares(&splits, FoldSet::NONE).unwrap();
-        let given = rows.choose(gram.as_ref(), Some(1e-2), FoldSet::NONE, &NoObserver).unwrap();
+        let squares = rows.by_squares(&splits, FoldSet::NONE, Purpose::Model).unwrap();
+        let given =
+            rows.choose(gram.as_ref(), (Some(1e-2), Purpose::Model), FoldSet::NONE, &NoObserver).unwrap();
         assert_eq!((given.loss, squares.loss), (Loss::Log, Loss::Squares));
+        let compared = rows.by_squares(&splits, FoldSet::NONE, Purpose::Compared).unwrap();
+        assert_eq!((compared.ridge, compared.scores.len()), (squares.ridge, 1));
+        let quick =
+            rows.choose(gram.as_ref(), (None, Purpose::Compared), FoldSet::NONE, &NoObserver).unwrap();
+        assert_eq!(quick.loss, taken.loss);
         let other = rows.calibrated(&squares);
         assert!(taken.loss == Loss::Squares || is_lower(&rows.calibrated(&taken), &other, 1.0));
     }
@@ -639,7 +684,7 @@ mod tests {
         };
         let gram = sample.gram();
         let of = |rows: Rows<'_>| {
-            let path = rows.choose(gram.as_ref(), None, unseen, &NoObserver).unwrap();
+            let path = rows.choose(gram.as_ref(), (None, Purpose::Model), unseen, &NoObserver).unwrap();
             let weights = rows.without(gram.as_ref(), &path, unseen, &NoObserver).unwrap();
             (path, weights)
         };
@@ -649,8 +694,9 @@ mod tests {
         let (of_unseen, same) = of(Rows { classes: &own, ..sample.rows() });
         assert_eq!((of_unseen.ridge, &same), (path.ridge, &weights));
         // Of few rows these are least squares: so are the weights of the log-loss.
-        let logs =
-            |rows: Rows<'_>| rows.choose(gram.as_ref(), Some(1e-3), unseen, &NoObserver).unwrap().held_out;
+        let logs = |rows: Rows<'_>| {
+            rows.choose(gram.as_ref(), (Some(1e-3), Purpose::Model), unseen, &NoObserver).unwrap().held_out
+        };
         assert_eq!(logs(Rows { classes: &own, ..sample.rows() }), logs(sample.rows()));
         let (_, changed) = of(Rows { classes: &other, ..sample.rows() });
         assert_ne!(changed, weights);
@@ -667,13 +713,13 @@ mod tests {
             .into_iter()
             .for_each(|row| folds[row] = JUDGED);
         let judged = Rows { folds: &folds, ..sample.rows() };
-        let path = judged.choose(gram.as_ref(), Some(1e-3), unseen, &NoObserver).unwrap();
+        let path = judged.choose(gram.as_ref(), (Some(1e-3), Purpose::Model), unseen, &NoObserver).unwrap();
         let (rows, logits) = judged.held_out(&path);
         assert!(rows.iter().all(|&row| folds[row] == JUDGED) && rows.len() == 100, "{}", rows.len());
         let other: Vec<usize> =
             (0..400).map(|row| if folds[row] == JUDGED { 0 } else { sample.classes[row] }).collect();
         let turned = Rows { classes: &other, ..judged };
-        let path = turned.choose(gram.as_ref(), Some(1e-3), unseen, &NoObserver).unwrap();
+        let path = turned.choose(gram.as_ref(), (Some(1e-3), Purpose::Model), unseen, &NoObserver).unwrap();
         assert_eq!(turned.held_out(&path).1, logits);
     }
 }

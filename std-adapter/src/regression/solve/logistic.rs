@@ -4,10 +4,10 @@ use crate::data::weights::Weights;
 use crate::error::Error;
 use crate::observer::Observer;
 use crate::regression::{
-    head::logistic::FoldSet, head::logistic::JUDGED, head::logistic::Losses, head::logistic::Rows,
-    head::logistic::UNIT, ridge::Candidates, rows::input::Input, rows::whitening::Whitening,
-    solve::parts::Asked, solve::solution::Quality, solve::solution::Regression, solve::solution::Unseen,
-    solve::solution::WithoutFold, solve::solution::kernel_weights,
+    head::logistic::FoldSet, head::logistic::JUDGED, head::logistic::Losses, head::logistic::Purpose,
+    head::logistic::Rows, head::logistic::UNIT, ridge::Candidates, rows::input::Input,
+    rows::whitening::Whitening, solve::parts::Asked, solve::solution::Quality, solve::solution::Regression,
+    solve::solution::Unseen, solve::solution::WithoutFold, solve::solution::kernel_weights,
 };
 use dpp_nystrom_core::{Landmarks, Nystrom};
 use dpp_nystrom_host::heap::zeros;
@@ -59,7 +59,7 @@ pub(crate) fn logistic<T: Lane + RealField>(
         Candidates::One(ridge) => Some(*ridge),
         Candidates::BestOf(_) | Candidates::BestLeaveOneOut(_) => None,
     };
-    let path = rows.choose(gram, given, FoldSet::of(asked.left_out), observer)?;
+    let path = rows.choose(gram, (given, Purpose::Model), FoldSet::of(asked.left_out), observer)?;
     let in_kernel = |weights: &Mat<f64>| {
         // In standard deviations of the indicators.
         let columns = indicators.iter().enumerate();
