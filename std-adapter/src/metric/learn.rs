@@ -582,7 +582,8 @@ mod tests {
     /// Where the kernel asked for leaves too few independent rows, another is compared in its place.
     #[test]
     fn a_kernel_that_leaves_enough_rows_is_found() {
-        let data = planted();
+        // As many that all landmarks are compared.
+        let data = rows(1_000, |row| (2.0 * row[0]).sin() + row[1]);
         let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 300.0 };
         let learn = |any| learn_metric(&data, (spec, any), Metric::Auto, (100, false), 1, &NoObserver);
         let refused = learn(false);
