@@ -334,7 +334,8 @@ fn a_model_for_a_number_of_bytes() {
         for tried in candidates {
             let per_landmark = 4.0 * (1.0 + 8.0);
             let (limit, left) = (bytes as f64, bytes as f64 - number(tried, "bytes"));
-            let most = [100.0, 200.0].contains(&number(tried, "landmarks")) || tried["line"] == true;
+            // Landmarks that are free to move, and a quarter of the 640 rows to learn from.
+            let most = [100.0, 160.0].contains(&number(tried, "landmarks")) || tried["line"] == true;
             assert!((0.0..per_landmark).contains(&left) || most, "{limit} {tried}");
         }
         // The device's predictions have that error on other rows.
