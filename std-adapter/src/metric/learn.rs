@@ -30,8 +30,8 @@ const CLEAR: f64 = 4.0;
 /// The maximum number of landmarks that a metric is learned with: a step costs their number squared.
 pub(crate) const MOST_LANDMARKS: usize = 100;
 
-/// Rows that a metric is learned on, for each landmark at least, if landmarks are rows: with more landmarks it
-/// is fitted to these rows. Up to so many landmarks, half as many rows do.
+/// Rows that a metric is learned on, for each landmark at least, if landmarks are rows: with more landmarks
+/// it is fitted to these rows. Up to so many landmarks, half as many rows do.
 const ROWS_PER_LANDMARK: usize = 8;
 const FEW_LANDMARKS: usize = 32;
 
