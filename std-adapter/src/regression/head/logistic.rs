@@ -80,8 +80,8 @@ enum Loss {
 pub(crate) enum Purpose {
     /// A model.
     Model,
-    /// The log-loss of one of many metrics or numbers of landmarks: γ to a power of ten, or of the candidates
-    /// of least squares not all.
+    /// A metric or a number of landmarks that is compared with others: γ is a power of ten, and the ridges of
+    /// least squares are not all tried.
     Compared,
 }
 
@@ -311,7 +311,8 @@ impl Rows<'_> {
         }
     }
 
-    /// Choose γ by rows that are held out of those in no fold of `unseen`, if it is not given, for a purpose.
+    /// Choose γ by rows that are held out of those in no fold of `unseen`, if it is not given, as well as the
+    /// purpose needs it.
     ///
     /// # Errors
     /// `ErrorKind::Cancelled`; `ErrorKind::Data` if no rows can be held out.
