@@ -14,6 +14,7 @@ use faer::linalg::householder::{
     apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj as apply,
 };
 use faer::linalg::qr::no_pivoting::factor::{qr_in_place, qr_in_place_scratch, recommended_block_size};
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::traits::RealField;
 use faer::{Conj, Mat, MatRef, Par, Spec};
 
@@ -40,6 +41,16 @@ pub(crate) fn factor_on(matrix: &mut Mat<f64>, parallel: Par) -> Option<()> {
     cholesky_in_place(matrix.as_mut(), Default::default(), parallel, stack, Spec::default()).ok()?;
     (1..order).for_each(|j| matrix.as_mut().col_mut(j).subrows_mut(0, j).fill(0.0));
     Some(())
+}
+
+/// Solve `(A + λI) X = B` for a positive definite sum, with `A` on and below its diagonal; `None` otherwise.
+pub(crate) fn solve_loaded(matrix: &Mat<f64>, load: f64, right: &Mat<f64>) -> Option<Mat<f64>> {
+    let (mut lower, mut solution) = (matrix.clone(), right.clone());
+    (0..lower.nrows()).for_each(|j| lower[(j, j)] += load);
+    factor(&mut lower)?;
+    solve_lower_triangular_in_place(lower.as_ref(), solution.as_mut(), Par::Seq);
+    solve_upper_triangular_in_place(lower.transpose(), solution.as_mut(), Par::Seq);
+    Some(solution)
 }
 
 /// Columns reduced together: narrower blocks make slow products, wider ones leave out fewer zeros.

@@ -2,7 +2,7 @@
 
 use crate::data::{prepared::Prepared, prepared::StandardTarget, weights::Weights};
 use crate::kernel::kind::KernelKind;
-use crate::linalg::{eigen::lower_product, eigen::product, triangle::factor};
+use crate::linalg::{eigen::lower_product, eigen::product, triangle::solve_loaded};
 use crate::metric::descent::{Measured, Point, half};
 use crate::metric::objective::Problem;
 use crate::observer::Observer;
@@ -10,8 +10,7 @@ use crate::regression::{
     choose::scan::least_on_grid, head::Head, head::logistic::FoldSet, head::logistic::JUDGED,
     head::logistic::Purpose, head::logistic::Rows as Classes, ridge::ridge_grid, rows::split::Split,
 };
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{Mat, MatRef, Par};
+use faer::{Mat, MatRef};
 
 /// Rows over the bandwidth, and their targets.
 struct Rows {
@@ -199,13 +198,8 @@ impl<'a> Regression<'a> {
 
     /// Return what the solution at this ridge leaves of the targets of the rows held out; `None` without one.
     fn left(&self, problems: &Problems<'_>, ridge: f64) -> Option<Mat<f64>> {
-        let mut lower = self.gram.clone();
         let load = ridge * problems.learned.rows.nrows() as f64;
-        (0..lower.nrows()).for_each(|j| lower[(j, j)] += load);
-        factor(&mut lower)?;
-        let mut weights = self.right.clone();
-        solve_lower_triangular_in_place(lower.as_ref(), weights.as_mut(), Par::Seq);
-        solve_upper_triangular_in_place(lower.transpose(), weights.as_mut(), Par::Seq);
+        let weights = solve_loaded(&self.gram, load, &self.right)?;
         Some(problems.held.targets - product(self.held.transpose(), weights.as_ref()))
     }
 }

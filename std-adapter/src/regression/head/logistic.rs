@@ -17,7 +17,7 @@
 
 use crate::data::weights::Weights;
 use crate::error::{Cause, Error};
-use crate::linalg::{eigen::product, lbfgs::minimise, triangle::factor};
+use crate::linalg::{eigen::product, lbfgs::minimise, triangle::factor, triangle::solve_loaded};
 use crate::model::classes::{log_probability, temperature};
 use crate::observer::Observer;
 use crate::regression::{
@@ -174,13 +174,7 @@ struct Squares {
 impl Squares {
     /// Return `W` at this γ; `None` where features are dependent.
     fn solve(&self, ridge: f64) -> Option<Mat<f64>> {
-        let mut lower = self.gram.clone();
-        (0..lower.nrows()).for_each(|j| lower[(j, j)] += self.count * ridge);
-        factor(&mut lower)?;
-        let mut weights = self.right.clone();
-        solve_lower_triangular_in_place(lower.as_ref(), weights.as_mut(), Par::Seq);
-        solve_upper_triangular_in_place(lower.transpose(), weights.as_mut(), Par::Seq);
-        Some(weights)
+        solve_loaded(&self.gram, self.count * ridge, &self.right)
     }
 }
 
