@@ -25,7 +25,7 @@
 
 use crate::data::weights::Weights;
 use crate::kernel::kind::KernelKind;
-use crate::linalg::triangle::factor;
+use crate::linalg::{in_precision, increase, negligible, triangle::factor};
 use crate::regression::choose::leave_one_out::Axes;
 use dpp_nystrom_core::Scalar;
 use dpp_nystrom_core::kernel::Argument;
@@ -43,13 +43,6 @@ const BLOCK: usize = 256;
 
 /// Added to the diagonal of the landmarks' kernel matrix, so that dependent landmarks have a factor.
 const JITTER: f64 = 1e-8;
-
-/// Return the number below which kernel values and slopes are 0. Products of more than four of them would be
-/// subnormal numbers, on which processors take a hundred times as long: some rows far from all others made a
-/// fit take 40 times as long.
-fn least<T: Scalar>() -> T {
-    T::SMALLEST.sqrt().sqrt()
-}
 
 /// Return what `1 - h_ii` is at least taken to be: a row of leverage 1 would have an unbounded error.
 fn least_free<T: Scalar>() -> T {
@@ -447,11 +440,6 @@ impl Problem<'_> {
     }
 }
 
-/// Return a matrix in this precision.
-fn in_precision<T: Lane>(matrix: MatRef<'_, f64>) -> Mat<T> {
-    Mat::from_fn(matrix.nrows(), matrix.ncols(), |i, j| T::from_f64(matrix[(i, j)]))
-}
-
 fn product<T: Lane>(a: MatRef<'_, T>, b: MatRef<'_, T>) -> Mat<T> {
     let mut product = Mat::zeros(a.nrows(), b.ncols());
     add(product.as_mut(), a, b, T::ONE);
@@ -467,13 +455,6 @@ fn add<T: Lane>(to: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>, factor: T
 fn add_lower<T: Lane>(to: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
     triangular::matmul(to, lower, Accum::Add, a, full, b, full, T::ONE, Par::Seq);
-}
-
-/// Add a matrix of the same shape.
-fn increase<T: Lane>(to: &mut Mat<f64>, by: &Mat<T>) {
-    for k in 0..to.ncols() {
-        to.col_as_slice_mut(k).iter_mut().zip(by.col_as_slice(k)).for_each(|(to, by)| *to += by.to_f64());
-    }
 }
 
 /// Return the inverse of a lower triangular matrix.
@@ -520,7 +501,7 @@ fn kernel_values<T: Lane>(
 ) {
     // No error is finite then.
     let Ok(spec) = kernel.build::<T>(1.0) else { return values.fill(T::NAN) };
-    let (arch, least) = (Arch::new(), least::<T>());
+    let (arch, least) = (Arch::new(), negligible::<T>());
     for first in (0..values.ncols()).step_by(PANEL) {
         let count = PANEL.min(values.ncols() - first);
         let distances = distances(kernel, x, z.subrows(first, count));
@@ -683,8 +664,8 @@ fn through<T: Lane>(
 #[cfg(test)]
 mod tests {
     use super::{
-        Axes, BLOCK, Gradient, PANEL, Problem, Solved, Work, by_lower, by_transpose, kernel_values, least,
-        product,
+        Axes, BLOCK, Gradient, PANEL, Problem, Solved, Work, by_lower, by_transpose, kernel_values,
+        negligible, product,
     };
     use crate::data::weights::{Weights, normalised};
     use crate::kernel::kind::KernelKind;
@@ -745,7 +726,7 @@ mod tests {
             let numbers =
                 values_of(kind, &x, &z).map(|numbers| numbers.col(0).iter().copied().collect::<Vec<f64>>());
             let mut numbers = numbers.iter().flatten();
-            assert!(numbers.all(|number| *number == 0.0 || number.abs() >= least()), "{kind:?}");
+            assert!(numbers.all(|number| *number == 0.0 || number.abs() >= negligible()), "{kind:?}");
         }
     }
 

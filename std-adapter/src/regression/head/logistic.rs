@@ -17,13 +17,16 @@
 
 use crate::data::weights::Weights;
 use crate::error::{Cause, Error};
-use crate::linalg::{eigen::product, lbfgs::minimise, triangle::factor, triangle::solve_loaded};
+use crate::linalg::{
+    eigen::lower_product, eigen::product, in_precision, increase, lbfgs::minimise, negligible,
+    triangle::factor, triangle::solve_loaded,
+};
 use crate::model::classes::{log_probability, temperature};
 use crate::observer::Observer;
 use crate::regression::{
     choose::held_out::is_lower, choose::scan::least, choose::scan::least_on_grid, rows::folds::FOLDS,
 };
-use dpp_nystrom_host::simd::exponential::Exponentials;
+use dpp_nystrom_host::simd::{Lane, exponential::Exponentials};
 use dpp_nystrom_host::threads::worth_a_thread;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
@@ -45,6 +48,9 @@ const COMPARED: Ends = (40, 3e-4);
 /// Blocks of rows, whose sums are added in order, so that the last digits do not depend on the threads.
 const BLOCKS: usize = 64;
 const BLOCK: usize = 256;
+
+/// The most features that are copied without the rows left out: 16 MB, twice.
+const COPIED: usize = 1 << 21;
 
 /// The candidates for γ: powers of ten down from the first, until the last were so many above the least; from
 /// the first up, where it is the best, to where the probabilities are nearly the shares of the classes; and,
@@ -178,13 +184,94 @@ impl Squares {
     }
 }
 
+/// Rows that a solution sees.
+struct Seen<'a> {
+    features: Features<'a>,
+    classes: Vec<usize>,
+    weights: Vec<f64>,
+}
+
+/// Features: a column for each row, and the same by rows.
+enum Features<'a> {
+    /// Those of all rows.
+    All(MatRef<'a, f64>),
+    Double([Mat<f64>; 2]),
+    Single([Mat<f32>; 2]),
+}
+
+impl Seen<'_> {
+    /// Return the log-loss, and its gradient by `W`.
+    fn loss(&self, weights: &Mat<f64>, indicators: &[(f64, f64)]) -> (f64, Mat<f64>) {
+        match &self.features {
+            Features::All(features) => self.loss_in([*features, features.transpose()], weights, indicators),
+            Features::Double(both) => self.loss_in(both.each_ref().map(Mat::as_ref), weights, indicators),
+            Features::Single(both) => self.loss_in(both.each_ref().map(Mat::as_ref), weights, indicators),
+        }
+    }
+
+    fn loss_in<T: Lane>(
+        &self,
+        [features, by_row]: [MatRef<'_, T>; 2],
+        weights: &Mat<f64>,
+        indicators: &[(f64, f64)],
+    ) -> (f64, Mat<f64>) {
+        let (c, outputs, count) = (weights.nrows(), weights.ncols(), self.classes.len());
+        let weights = in_precision::<T>(weights.as_ref());
+        let block = count.div_ceil(BLOCKS).max(BLOCK);
+        let arch = Arch::new();
+        let of_block = |first: usize| {
+            let len = block.min(count - first);
+            // A column a class, so that lanes are rows.
+            let mut rest = Mat::from_fn(len, outputs, |_, k| T::from_f64(indicators[k].0 / UNIT));
+            let rows = by_row.subrows(first, len);
+            matmul(rest.as_mut(), Accum::Add, rows, weights.as_ref(), T::ONE, Par::Seq);
+            let mut largest = rest.col_as_slice(0).to_vec();
+            for k in 1..outputs {
+                let column = largest.iter_mut().zip(rest.col_as_slice(k));
+                column.for_each(|(most, &z)| *most = if z > *most { z } else { *most });
+            }
+            let seen = &self.weights[first..first + len];
+            let own = |i: usize| self.classes[first + i];
+            let mut loss: f64 = (0..len).map(|i| seen[i] * (largest[i] - rest[(i, own(i))]).to_f64()).sum();
+            let mut sums = vec![T::ZERO; len];
+            for k in 0..outputs {
+                let column = rest.col_as_slice_mut(k);
+                column.iter_mut().zip(&largest).for_each(|(z, &most)| *z -= most);
+                arch.dispatch(Exponentials(column));
+                sums.iter_mut().zip(&*column).for_each(|(sum, &part)| *sum += part);
+            }
+            loss += seen.iter().zip(&sums).map(|(weight, sum)| weight * sum.to_f64().ln()).sum::<f64>();
+            sums.iter_mut().zip(seen).for_each(|(sum, &weight)| *sum = T::from_f64(weight) / *sum);
+            for k in 0..outputs {
+                let column = rest.col_as_slice_mut(k).iter_mut().zip(&sums);
+                column.for_each(|(part, &share)| {
+                    *part = if *part < negligible() { T::ZERO } else { *part * share }
+                });
+            }
+            (0..len).for_each(|i| rest[(i, own(i))] -= T::from_f64(seen[i]));
+            let mut slope = Mat::zeros(c, outputs);
+            let columns = features.subcols(first, len);
+            matmul(slope.as_mut(), Accum::Replace, columns, rest.as_ref(), T::ONE, Par::Seq);
+            (loss, slope)
+        };
+        let firsts = (0..count).into_par_iter().step_by(block);
+        let task = worth_a_thread(2 * block * c * outputs);
+        let blocks: Vec<_> = firsts.with_min_len(task).map(of_block).collect();
+        let (mut loss, mut slope) = (0.0, Mat::zeros(c, outputs));
+        for (of_block, slope_of_block) in &blocks {
+            loss += of_block;
+            increase(&mut slope, slope_of_block);
+        }
+        (loss, slope)
+    }
+}
+
 impl Rows<'_> {
     pub(crate) fn outputs(&self) -> usize {
         self.indicators.len()
     }
 
-    /// Return `W` of all rows but those of these folds. `gram` is `ΦᵀΦ` of all rows, and `start` the
-    /// weights to begin with.
+    /// Return `W` of these rows. `gram` is `ΦᵀΦ` of all rows, and `start` the weights to begin with.
     ///
     /// # Errors
     /// `ErrorKind::Cancelled`.
@@ -192,21 +279,18 @@ impl Rows<'_> {
         &self,
         gram: MatRef<'_, f64>,
         ridge: f64,
-        without: FoldSet,
+        seen: &Seen<'_>,
         (start, (steps, change)): (&Mat<f64>, Ends),
         observer: &dyn Observer,
     ) -> Result<Mat<f64>, Error> {
         let (c, outputs) = (self.features.nrows(), self.outputs());
-        let rows: f64 = (0..self.classes.len())
-            .filter(|&row| !without.contains(self.folds[row]))
-            .map(|row| self.weights.at(row))
-            .sum();
+        let rows: f64 = seen.weights.iter().sum();
         let precondition =
             precondition(gram, ridge, self.weights.sum(self.classes.len())).ok_or(Error(Cause::NotFinite))?;
         let at = |u: &[f64]| {
             let mut w = MatRef::from_column_major_slice(u, c, outputs).to_owned();
             solve_upper_triangular_in_place(precondition.as_ref(), w.as_mut(), Par::Seq);
-            let (loss, mut slope) = self.loss(w.as_ref(), without);
+            let (loss, mut slope) = seen.loss(&w, self.indicators);
             let value = loss / rows + 0.5 * ridge * w.squared_norm_l2();
             for k in 0..outputs {
                 for j in 0..c {
@@ -228,48 +312,39 @@ impl Rows<'_> {
         Ok(w)
     }
 
-    /// Return the log-loss of all rows but those of these folds, and its gradient by `W`.
-    fn loss(&self, weights: MatRef<'_, f64>, without: FoldSet) -> (f64, Mat<f64>) {
-        let (c, outputs, count) = (weights.nrows(), weights.ncols(), self.classes.len());
-        let block = count.div_ceil(BLOCKS).max(BLOCK);
-        let arch = Arch::new();
-        let of_block = |first: usize| {
-            let len = block.min(count - first);
-            let features = self.features.subcols(first, len);
-            // A column a class, so that lanes are rows.
-            let mut rest = Mat::from_fn(len, outputs, |_, k| self.indicators[k].0 / UNIT);
-            matmul(rest.as_mut(), Accum::Add, features.transpose(), weights, 1.0, Par::Seq);
-            let mut largest = vec![f64::NEG_INFINITY; len];
-            for k in 0..outputs {
-                largest.iter_mut().zip(rest.col_as_slice(k)).for_each(|(most, z)| *most = most.max(*z));
-            }
-            let seen: Vec<f64> = (first..first + len)
-                .map(|row| if without.contains(self.folds[row]) { 0.0 } else { self.weights.at(row) })
-                .collect();
-            let own = |i: usize| self.classes[first + i];
-            let mut loss: f64 = (0..len).map(|i| seen[i] * (largest[i] - rest[(i, own(i))])).sum();
-            let mut sums = vec![0.0; len];
-            for k in 0..outputs {
-                let column = rest.col_as_slice_mut(k);
-                column.iter_mut().zip(&largest).for_each(|(z, most)| *z -= most);
-                arch.dispatch(Exponentials(column));
-                sums.iter_mut().zip(&*column).for_each(|(sum, part)| *sum += part);
-            }
-            loss += seen.iter().zip(&sums).map(|(weight, sum)| weight * sum.ln()).sum::<f64>();
-            sums.iter_mut().zip(&seen).for_each(|(sum, weight)| *sum = weight / *sum);
-            for k in 0..outputs {
-                rest.col_as_slice_mut(k).iter_mut().zip(&sums).for_each(|(part, share)| *part *= share);
-            }
-            (0..len).for_each(|i| rest[(i, own(i))] -= seen[i]);
-            let mut slope = Mat::zeros(c, outputs);
-            matmul(slope.as_mut(), Accum::Replace, features, rest.as_ref(), 1.0, Par::Seq);
-            (loss, slope)
+    /// Return all rows but those of these folds, with a copy of their features unless that is large: in
+    /// single precision to compare. Without a copy, rows of these folds are among them, with weight 0.
+    fn seen(&self, without: FoldSet, purpose: Purpose) -> Seen<'_> {
+        let size = self.features.nrows().saturating_mul(self.features.ncols());
+        let (rows, features) = if size > COPIED {
+            ((0..self.classes.len()).collect(), Features::All(self.features))
+        } else {
+            let rows: Vec<usize> = self.not_of_folds(without).collect();
+            let features = match purpose {
+                Purpose::Model => Features::Double(self.copy(&rows)),
+                Purpose::Compared => Features::Single(self.copy(&rows)),
+            };
+            (rows, features)
         };
-        let firsts = (0..count).into_par_iter().step_by(block);
-        let task = worth_a_thread(2 * block * c * outputs);
-        let blocks: Vec<_> = firsts.with_min_len(task).map(of_block).collect();
-        let zero = (0.0, Mat::zeros(c, outputs));
-        blocks.into_iter().fold(zero, |(loss, slope), (own, of_block)| (loss + own, slope + of_block))
+        let weight = |&row: &usize| match without.contains(self.folds[row]) {
+            true => 0.0,
+            false => self.weights.at(row),
+        };
+        let classes = rows.iter().map(|&row| self.classes[row]).collect();
+        Seen { features, classes, weights: rows.iter().map(weight).collect() }
+    }
+
+    /// Copy the features of these rows, a column each and a row each: 0 where they are [`negligible`].
+    fn copy<T: Lane>(&self, rows: &[usize]) -> [Mat<T>; 2] {
+        let mut columns = Mat::<T>::zeros(self.features.nrows(), rows.len());
+        let least = negligible::<T>().to_f64();
+        for (i, &row) in rows.iter().enumerate() {
+            let own = self.features.col(row).iter();
+            let in_precision = own.map(|&from| T::from_f64(if from.abs() < least { 0.0 } else { from }));
+            columns.col_as_slice_mut(i).iter_mut().zip(in_precision).for_each(|(to, from)| *to = from);
+        }
+        let by_row = columns.transpose().to_owned();
+        [columns, by_row]
     }
 
     /// Return the logits of some rows, a column each.
@@ -325,11 +400,12 @@ impl Rows<'_> {
             Purpose::Model => (CANDIDATE, RISES),
             Purpose::Compared => (COMPARED, RISES_COMPARED),
         };
+        let seen: Vec<_> = splits.iter().map(|&held| self.seen(unseen.with(held), purpose)).collect();
         let attempt = |ridge: f64, start: &[Mat<f64>]| {
             let mut losses = Losses::default();
             let mut weights = Vec::with_capacity(splits.len());
-            for (&held, start) in splits.iter().zip(start) {
-                let found = self.solve(gram, ridge, unseen.with(held), (start, ends), observer)?;
+            for ((&held, seen), start) in splits.iter().zip(&seen).zip(start) {
+                let found = self.solve(gram, ridge, seen, (start, ends), observer)?;
                 self.add_losses(found.as_ref(), self.of_folds(held), &mut losses);
                 weights.push(found);
             }
@@ -416,8 +492,7 @@ impl Rows<'_> {
 
     /// Return the sums of least squares of the indicators, of all rows but those of these folds.
     fn squares(&self, without: FoldSet) -> Squares {
-        let rows: Vec<usize> =
-            (0..self.classes.len()).filter(|&row| !without.contains(self.folds[row])).collect();
+        let rows: Vec<usize> = self.not_of_folds(without).collect();
         let root = |i: usize| self.weights.root(rows[i]);
         let phi =
             Mat::from_fn(self.features.nrows(), rows.len(), |j, i| root(i) * self.features[(j, rows[i])]);
@@ -426,7 +501,7 @@ impl Rows<'_> {
             root(i) * (own - self.indicators[k].0) / UNIT
         };
         let targets = Mat::from_fn(rows.len(), self.outputs(), target);
-        let gram = product(phi.as_ref(), phi.transpose());
+        let gram = lower_product(phi.as_ref(), phi.transpose());
         let right = product(phi.as_ref(), targets.as_ref());
         let count = rows.iter().map(|&row| self.weights.at(row)).sum();
         Squares { gram, right, count }
@@ -435,6 +510,11 @@ impl Rows<'_> {
     /// Return the rows of these folds.
     fn of_folds(&self, folds: FoldSet) -> impl Iterator<Item = usize> {
         (0..self.classes.len()).filter(move |&row| folds.contains(self.folds[row]))
+    }
+
+    /// Return the rows of all other folds.
+    fn not_of_folds(&self, folds: FoldSet) -> impl Iterator<Item = usize> {
+        (0..self.classes.len()).filter(move |&row| !folds.contains(self.folds[row]))
     }
 
     /// Return folds to hold out together, until enough rows are: [`JUDGED`] alone if rows are in it.
@@ -470,7 +550,10 @@ impl Rows<'_> {
         observer: &dyn Observer,
     ) -> Result<Mat<f64>, Error> {
         match path.loss {
-            Loss::Log => self.solve(gram, path.ridge, without, (&path.held_out[0].1, MODEL), observer),
+            Loss::Log => {
+                let (seen, start) = (self.seen(without, Purpose::Model), &path.held_out[0].1);
+                self.solve(gram, path.ridge, &seen, (start, MODEL), observer)
+            }
             Loss::Squares => self.squares(without).solve(path.ridge).ok_or(Error(Cause::NotFinite)),
         }
     }
@@ -516,7 +599,7 @@ fn numbers(matrix: &Mat<f64>) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FoldSet, JUDGED, Loss, Mat, Purpose, Rows, UNIT, Weights, is_lower};
+    use super::{Features, FoldSet, JUDGED, Loss, Mat, Purpose, Rows, Seen, UNIT, Weights, is_lower};
     use crate::observer::NoObserver;
     use dpp_nystrom_host::rng::{RngStream, stream};
     use faer::MatRef;
@@ -571,7 +654,13 @@ mod tests {
         fn solved(&self, ridge: f64, without: FoldSet) -> Mat<f64> {
             let start = Mat::zeros(self.features.nrows(), self.indicators.len());
             self.rows()
-                .solve(self.gram().as_ref(), ridge, without, (&start, (100, 1e-14)), &NoObserver)
+                .solve(
+                    self.gram().as_ref(),
+                    ridge,
+                    &self.rows().seen(without, Purpose::Model),
+                    (&start, (100, 1e-14)),
+                    &NoObserver,
+                )
                 .unwrap()
         }
     }
@@ -614,6 +703,34 @@ mod tests {
         }
     }
 
+    /// Rows left out count nothing, whether they are copied or not; single precision is as good as it can be.
+    #[test]
+    fn copies_have_the_same_loss() {
+        let sample = Sample::new(700, 5, 3);
+        let rows = sample.rows();
+        let without = FoldSet::of(&[2, 7]);
+        let double = rows.seen(without, Purpose::Model);
+        let single = rows.seen(without, Purpose::Compared);
+        let all = Seen {
+            features: Features::All(rows.features),
+            classes: sample.classes.clone(),
+            weights: sample
+                .folds
+                .iter()
+                .map(|&fold| if without.contains(fold) { 0.0 } else { 1.0 })
+                .collect(),
+        };
+        assert!(matches!(double.features, Features::Double(_)) && double.classes.len() == 560);
+        assert!(matches!(single.features, Features::Single(_)) && single.classes.len() == 560);
+        let weights = Mat::from_fn(5, 3, |j, k| ((j * 3 + k) as f64 * 0.754_877_666).fract() - 0.5);
+        let (loss, slope) = all.loss(&weights, rows.indicators);
+        for (seen, within) in [(double, 1e-12), (single, 1e-5)] {
+            let (other, slope_of_other) = seen.loss(&weights, rows.indicators);
+            assert!((loss - other).abs() < within * loss, "{loss} {other}");
+            assert!((&slope - slope_of_other).norm_max() < within * slope.norm_max());
+        }
+    }
+
     #[test]
     fn a_row_of_weight_two_is_two_rows() {
         let mut sample = Sample::new(120, 4, 3);
@@ -623,8 +740,15 @@ mod tests {
         let start = Mat::zeros(4, 3);
         let rows = Rows { weights: Weights(Some(&weights)), ..sample.rows() };
         let gram = sample.gram();
-        let weighted =
-            rows.solve(gram.as_ref(), 1e-2, FoldSet::NONE, (&start, (100, 1e-14)), &NoObserver).unwrap();
+        let weighted = rows
+            .solve(
+                gram.as_ref(),
+                1e-2,
+                &rows.seen(FoldSet::NONE, Purpose::Model),
+                (&start, (100, 1e-14)),
+                &NoObserver,
+            )
+            .unwrap();
         let places: Vec<usize> = (0..120).flat_map(|i| vec![i; weight(i) as usize]).collect();
         sample.features = Mat::from_fn(4, places.len(), |j, i| sample.features[(j, places[i])]);
         sample.classes = places.iter().map(|&i| sample.classes[i]).collect();
