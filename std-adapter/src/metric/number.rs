@@ -13,6 +13,7 @@ use crate::regression::rows::split::Split;
 use dpp_nystrom_core::Error as CoreError;
 use dpp_nystrom_host::rng::{RngStream, stream};
 use rand::seq::index;
+use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// The multiply-adds that a regression on the landmarks may take, `N c²`: at most that many landmarks are
@@ -122,7 +123,7 @@ pub(crate) fn number_of_landmarks(
     }
     let mut candidates: Vec<_> =
         (0..metrics.len()).map(|metric| Candidate { metric, kind: kernel.kind, multiple: 1.0 }).collect();
-    let mut compared = Compared { metrics };
+    let compared = Compared { metrics };
     let Some(mut best) = compared.attempt(from, candidates[0])? else { return Ok(None) };
     let (mut errors, mut kinds) = (vec![(best.count, best.error(&compared))], Vec::new());
     let reason = loop {
@@ -216,41 +217,56 @@ impl Compared<'_> {
 
     /// Compare the kernels at as many landmarks, in the same metric; return the best, and the errors of all.
     /// Each takes its bandwidth from [`WIDER`].
-    fn kinds(&mut self, mut best: Tried) -> Result<(Tried, ErrorsOfKinds), Error> {
+    fn kinds(&self, mut best: Tried) -> Result<(Tried, ErrorsOfKinds), Error> {
         let (count, own) = (best.count, best.of);
         let mut errors = vec![(own.kind, best.error(self))];
-        for kind in KINDS.into_iter().filter(|&kind| kind != own.kind) {
-            let mut least = None;
-            for factor in WIDER {
-                let candidate = Candidate { kind, multiple: own.multiple / factor, ..own };
-                let Some(tried) = self.attempt(count, candidate)? else { break };
-                let error = tried.error(self);
-                if least.is_some_and(|least| least <= error) {
-                    break;
-                }
-                least = Some(error);
-                if tried.count == count && is_lower(&tried.losses, &best.losses, 0.0) {
-                    best = tried;
-                }
-            }
-            errors.extend(least.map(|error| (kind, error)));
+        let others = KINDS.into_par_iter().filter(|&kind| kind != own.kind);
+        let others: Vec<Vec<Tried>> =
+            others.map(|kind| self.kind(kind, count, own)).collect::<Result<_, _>>()?;
+        for tried in others {
+            let least = tried.iter().map(|tried| tried.error(self)).min_by(f64::total_cmp);
+            errors.extend(tried.first().zip(least).map(|(first, least)| (first.of.kind, least)));
+            let all = tried.into_iter().filter(|tried| tried.count == count);
+            best = all.fold(
+                best,
+                |best, tried| if is_lower(&tried.losses, &best.losses, 0.0) { tried } else { best },
+            );
         }
         Ok((best, errors))
+    }
+
+    /// Try a kernel at as many landmarks, with one bandwidth after another as long as the error falls.
+    fn kind(&self, kind: KernelKind, count: usize, own: Candidate) -> Result<Vec<Tried>, Error> {
+        let (mut found, mut least) = (Vec::new(), f64::INFINITY);
+        for factor in WIDER {
+            let candidate = Candidate { kind, multiple: own.multiple / factor, ..own };
+            let Some(tried) = self.attempt(count, candidate)? else { break };
+            let error = tried.error(self);
+            if least <= error {
+                break;
+            }
+            least = error;
+            found.push(tried);
+        }
+        Ok(found)
     }
 
     /// Try at most so many landmarks with each of these candidates, at its multiple of the metric and at a
     /// [narrower](NARROWER) one, and leave it the better one. Leave out what is clearly [`BEHIND`]. Return the
     /// best, and the errors by kernel.
     fn best_of(
-        &mut self,
+        &self,
         count: usize,
         candidates: &mut Vec<Candidate>,
     ) -> Result<(Option<Tried>, ErrorsOfKinds), Error> {
-        let mut all = Vec::new();
-        for &candidate in candidates.iter() {
+        let better = |&candidate: &Candidate| {
             let narrower = Candidate { multiple: candidate.multiple * NARROWER, ..candidate };
-            all.extend(Tried::lower(self.attempt(count, candidate)?, self.attempt(count, narrower)?));
-        }
+            let (own, other) =
+                rayon::join(|| self.attempt(count, candidate), || self.attempt(count, narrower));
+            Ok(Tried::lower(own?, other?))
+        };
+        let all: Vec<_> = candidates.par_iter().map(better).collect::<Result<_, Error>>()?;
+        let all: Vec<Tried> = all.into_iter().flatten().collect();
         let mut errors = ErrorsOfKinds::new();
         for tried in &all {
             let (kind, error) = (tried.of.kind, tried.error(self));
@@ -268,32 +284,53 @@ impl Compared<'_> {
 
     /// Try so many landmarks, or as many as there are independent rows; `None` where the losses are not
     /// finite.
-    fn attempt(&mut self, mut count: usize, of: Candidate) -> Result<Option<Tried>, Error> {
-        let Candidate { metric, kind, multiple } = of;
-        'fewer: loop {
+    fn attempt(&self, mut count: usize, of: Candidate) -> Result<Option<Tried>, Error> {
+        loop {
+            let parts = self.metrics[of.metric].par_iter().map(|part| of.attempt(count, part));
+            let parts: Vec<Part> = parts.collect::<Result<_, Error>>()?;
+            let rank = parts
+                .iter()
+                .filter_map(|part| if let Part::OfRank(rank) = part { Some(*rank) } else { None });
+            if let Some(rank) = rank.min() {
+                count = rank;
+                continue;
+            }
             let mut losses = Vec::new();
-            for part in &mut self.metrics[metric] {
-                go_on(part.observer)?;
-                part.landmarks = count;
-                let problems = part.sample.under(kind);
-                let transform = Transform::Scales(vec![multiple; problems.all.rows.ncols()]);
-                let landmarks = match part.select(&problems.learned, &transform) {
-                    Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { rank, .. } }))
-                        if (1..count).contains(&rank) =>
-                    {
-                        count = rank;
-                        continue 'fewer;
-                    }
-                    found => found?,
-                };
-                let point = Point { transform, ridge: 0.0, landmarks };
-                let Some(own) = part.sample.least_losses(&problems, &point, part.observer) else {
-                    return Ok(None);
-                };
+            for part in parts {
+                let Part::Losses(own) = part else { return Ok(None) };
                 losses.extend(own);
             }
             return Ok(Some(Tried { count, of, losses }));
         }
+    }
+}
+
+/// What an attempt finds on a part of the rows held out.
+enum Part {
+    /// Fewer rows are independent.
+    OfRank(usize),
+    NotFinite,
+    /// The loss of each row, times its weight.
+    Losses(Vec<f64>),
+}
+
+impl Candidate {
+    /// Try so many landmarks.
+    fn attempt(self, count: usize, part: &Search<'_>) -> Result<Part, Error> {
+        go_on(part.observer)?;
+        let problems = part.sample.under(self.kind);
+        let transform = Transform::Scales(vec![self.multiple; problems.all.rows.ncols()]);
+        let landmarks = match part.select(&problems.learned, &transform, count) {
+            Err(Error(Cause::Landmarks { reason: CoreError::RankDeficient { rank, .. } }))
+                if (1..count).contains(&rank) =>
+            {
+                return Ok(Part::OfRank(rank));
+            }
+            found => found?,
+        };
+        let point = Point { transform, ridge: 0.0, landmarks };
+        let losses = part.sample.least_losses(&problems, &point, part.observer);
+        Ok(losses.map_or(Part::NotFinite, Part::Losses))
     }
 }
 

@@ -100,7 +100,7 @@ impl Search<'_> {
         held_out: Option<&Problem<'_>>,
         transform: Transform,
     ) -> Result<Measured, Error> {
-        let landmarks = self.select(problem, &transform)?;
+        let landmarks = self.select(problem, &transform, self.landmarks)?;
         let point = Point { transform, ridge: 0.0, landmarks };
         point.with_best_ridge(problem, held_out, first_ridges()).ok_or(Error::regression(CoreError::Ridge))
     }
@@ -305,8 +305,13 @@ impl Search<'_> {
     }
 
     /// Select landmarks in the metric of this transform.
-    pub(super) fn select(&self, problem: &Problem<'_>, transform: &Transform) -> Result<Mat<f64>, Error> {
-        let members = self.members(&transformed(problem, transform), problem.kernel, self.landmarks)?;
+    pub(super) fn select(
+        &self,
+        problem: &Problem<'_>,
+        transform: &Transform,
+        count: usize,
+    ) -> Result<Mat<f64>, Error> {
+        let members = self.members(&transformed(problem, transform), problem.kernel, count)?;
         Ok(Mat::from_fn(members.len(), problem.rows.ncols(), |a, j| problem.rows[(members[a], j)]))
     }
 
@@ -378,7 +383,7 @@ impl Search<'_> {
         for _ in 0..ROUNDS {
             let Some(outer) = round.point.gradients(problem) else { break };
             let map = round.point.transform.of_gradients(&outer)?;
-            let Ok(landmarks) = self.select(problem, &map) else { break };
+            let Ok(landmarks) = self.select(problem, &map, self.landmarks) else { break };
             let at = |factor: f64| {
                 let point = Point { transform: map.times(factor), ridge: 0.0, landmarks: landmarks.clone() };
                 let found = point.with_best_ridge(problem, held_out, first_ridges().step_by(2))?;
