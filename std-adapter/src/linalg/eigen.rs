@@ -24,11 +24,15 @@ fn split(large: bool) -> Par {
     if large { Par::rayon(PARTS) } else { Par::Seq }
 }
 
+/// Return the multiply-adds of `A B`.
+fn work(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> usize {
+    a.nrows().saturating_mul(a.ncols()).saturating_mul(b.ncols())
+}
+
 /// Return `A B`, summed in an order that does not depend on the threads.
 pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let mut product = Mat::<f64>::zeros(a.nrows(), b.ncols());
-    let work = a.nrows().saturating_mul(a.ncols()).saturating_mul(b.ncols());
-    matmul(product.as_mut(), Accum::Replace, a, b, 1.0, split(work >= LARGE));
+    matmul(product.as_mut(), Accum::Replace, a, b, 1.0, split(work(a, b) >= LARGE));
     product
 }
 
@@ -36,7 +40,8 @@ pub(crate) fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
 pub(crate) fn lower_product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     let mut product = Mat::<f64>::zeros(a.nrows(), b.ncols());
     let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-    triangular::matmul(product.as_mut(), lower, Accum::Replace, a, full, b, full, 1.0, Par::rayon(PARTS));
+    let parallel = split(work(a, b) / 2 >= LARGE);
+    triangular::matmul(product.as_mut(), lower, Accum::Replace, a, full, b, full, 1.0, parallel);
     product
 }
 

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::heap::zeros;
 use crate::rng::by_weight;
 use crate::simd::{InLanes, Lane, Lanes};
+use crate::threads::worth_a_thread;
 use dpp_nystrom_core::{Error as CoreError, Landmarks, Random, Scalar, TRIES};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place as solve_lower;
 use faer::{Accum, Mat, MatMut, MatRef, Par, linalg::matmul::matmul};
@@ -217,8 +218,10 @@ impl<T: Lane> Lanes<T> {
         let floor = T::from_count(last + 1) * T::EPSILON;
         let Rows { width, c, values, substitutions, diagonals, residuals, sums } = rows;
         let (width, c) = (*width, *c);
+        let task = worth_a_thread(TASK * (width + TRIES * last) * new.len());
         values
             .par_chunks(TASK * width)
+            .with_min_len(task)
             .zip(substitutions.par_chunks_mut(TASK * TRIES * c.max(1)))
             .zip(diagonals.par_chunks(TASK * TRIES))
             .zip(residuals.par_chunks_mut(TASK * TRIES))
@@ -298,7 +301,8 @@ impl<T: Lane> Rows<T> {
         let mut values = zeros(blocks.saturating_mul(width), T::ZERO)?;
         let mut diagonals = zeros(blocks * TRIES, T::ZERO)?;
         // On all threads, to overlap the page faults of rows that lie far apart.
-        values.par_chunks_mut(width.max(1)).zip(diagonals.par_chunks_mut(TRIES)).enumerate().for_each(
+        let blocks_of_rows = values.par_chunks_mut(width.max(1)).with_min_len(worth_a_thread(4 * width));
+        blocks_of_rows.zip(diagonals.par_chunks_mut(TRIES)).enumerate().for_each(
             |(block, (values, diagonals))| {
                 for (lane, diagonal) in diagonals.iter_mut().enumerate().take(count - block * TRIES) {
                     let row = number(block * TRIES + lane);
