@@ -171,6 +171,7 @@ impl FoldSet {
 
 /// The sums of least squares of the indicators.
 struct Squares {
+    /// On and below the diagonal.
     gram: Mat<f64>,
     right: Mat<f64>,
     /// The sum of the weights of the rows.
