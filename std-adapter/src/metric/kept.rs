@@ -3,7 +3,7 @@
 use crate::data::prepared::Prepared;
 use crate::error::Error;
 use crate::kernel::{metric::Metric, spec::KernelSpec};
-use crate::metric::learn::LearnedMetric;
+use crate::metric::learn::{LearnedMetric, OtherScales};
 use crate::metric::number::Grown;
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -27,8 +27,8 @@ pub(crate) struct Learning<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Comparing<'a> {
     pub(crate) rows: Cow<'a, Prepared>,
-    /// The other metric, of the same rows.
-    pub(crate) other_scales: Option<Vec<f64>>,
+    /// The other metrics, of the same rows.
+    pub(crate) others: Vec<OtherScales>,
     pub(crate) start: (KernelSpec, bool),
     pub(crate) from: usize,
     pub(crate) seed: u64,

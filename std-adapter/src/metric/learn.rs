@@ -5,7 +5,7 @@ use crate::error::{Cause, Error};
 use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
 use crate::metric::descent::{Effort, Measured, Moves, descend};
 use crate::metric::rows::{Problems, Sample};
-use crate::metric::search::{Found, MULTIPLES, Search, transformed};
+use crate::metric::search::{Found, MULTIPLES, ROUGHEST, Search, transformed};
 use crate::metric::transform::Transform;
 use crate::observer::{Observer, go_on};
 use crate::regression::{choose::held_out::is_lower, rows::split::Split};
@@ -97,8 +97,16 @@ pub struct LearnedMetric {
     pub reason: Option<&'static str>,
     /// The rows held out.
     pub(crate) held_out: Option<Vec<usize>>,
-    /// The scales that a map was preferred to: with more landmarks these may be better.
-    pub(crate) other_scales: Option<Vec<f64>>,
+    /// What may be better with more landmarks: the scales that a map was preferred to, and those of the
+    /// roughest kernel.
+    pub(crate) others: Vec<OtherScales>,
+}
+
+/// Scales of the features that were not taken, and their kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct OtherScales {
+    pub(crate) kind: KernelKind,
+    pub(crate) scales: Vec<f64>,
 }
 
 impl LearnedMetric {
@@ -114,13 +122,13 @@ impl LearnedMetric {
             landmarks: None,
             reason: Some(reason),
             held_out: None,
-            other_scales: None,
+            others: Vec::new(),
         }
     }
 
-    /// Take these scales in place of the map.
+    /// Take these scales in place of the metric.
     pub(crate) fn with_scales(self, scales: Vec<f64>) -> Self {
-        Self { metric: Metric::Scales, scales, map: None, other_scales: None, ..self }
+        Self { metric: Metric::Scales, scales, map: None, others: Vec::new(), ..self }
     }
 
     /// Return the inverse length-scales; `None` for one bandwidth.
@@ -145,8 +153,8 @@ impl LearnedMetric {
 /// held out together.
 ///
 /// If any kernel may be taken, at most 20 steps lead from the scales of the first 40 steps to those of each
-/// other kernel. The least error on the rows held out decides, since all have as many numbers; the second 40
-/// steps are made in that kernel alone.
+/// other kernel, and 40 from one bandwidth to those of the [roughest](ROUGHEST). The least error on the rows
+/// held out decides, since all have as many numbers; the second 40 steps are made in that kernel alone.
 ///
 /// All of this is done with at most [`MOST_LANDMARKS`] landmarks, and one for [`ROWS_PER_LANDMARK`] rows, or
 /// for half as many up to [`FEW_LANDMARKS`]. For more, the metric is multiplied by that of [`MULTIPLES`] with
@@ -203,7 +211,7 @@ pub(crate) fn learn_metric(
         Search { sample, scales: metric != Metric::One, landmarks: few, effort, seed, observer }
     };
     let search = search_of(&splits[0]);
-    let Found { kind, metrics: mut found, kinds } = search.scales(kernel.kind, any_kind)?;
+    let Found { kind, metrics: mut found, kinds, rough } = search.scales(kernel.kind, any_kind)?;
     let problems = search.sample.under(kind);
     let maps = search.maps(&problems, &ranks, (&found, metric == Metric::Auto))?;
     found.extend(maps);
@@ -229,12 +237,15 @@ pub(crate) fn learn_metric(
     let may_be_any = metric == Metric::Auto && !free;
     let (metric, best) = search.choose(&found, &losses, metric, leaves_enough)?;
     let scales = found.iter().find(|(other, _)| *other == Metric::Scales);
-    let other_scales = match scales.map(|(_, found)| &found.point.transform) {
-        Some(Transform::Scales(scales)) if may_be_any && matches!(metric, Metric::Map(_)) => {
-            Some(lengths(scales))
+    let mut others = Vec::new();
+    if may_be_any {
+        if let (Metric::Map(_), Some(Transform::Scales(scales))) =
+            (metric, scales.map(|(_, found)| &found.point.transform))
+        {
+            others.push(OtherScales { kind, scales: lengths(scales) });
         }
-        _ => None,
-    };
+        others.extend(rough.map(|scales| OtherScales { kind: ROUGHEST, scales: lengths(&scales) }));
+    }
     go_on(observer)?;
     let held_out = splits.into_iter().next().map(|split| split.held);
     observer.begin(&format!("metric {metric} on all rows"), 1 + u64::from(free));
@@ -270,18 +281,7 @@ pub(crate) fn learn_metric(
         }
     };
     let reason = None;
-    Ok(LearnedMetric {
-        metric,
-        errors,
-        scales,
-        map,
-        kernel,
-        kinds,
-        landmarks,
-        reason,
-        held_out,
-        other_scales,
-    })
+    Ok(LearnedMetric { metric, errors, scales, map, kernel, kinds, landmarks, reason, held_out, others })
 }
 
 /// What is wanted of a metric.

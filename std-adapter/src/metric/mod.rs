@@ -21,4 +21,4 @@ pub(crate) use kept::{Comparing, Learning};
 pub use learn::LearnedMetric;
 pub(crate) use learn::{MOST_LANDMARKS, learn_metric, ranks};
 pub use number::NumberOfLandmarks;
-pub(crate) use number::{Grown, Scaled, number_of_landmarks};
+pub(crate) use number::{Grown, Others, number_of_landmarks};

@@ -6,7 +6,7 @@ use crate::error::{Cause, Error};
 use crate::kernel::{kind::KernelKind, spec::KernelSpec};
 use crate::metric::rows::Sample;
 use crate::metric::search::{BEHIND, KINDS, Search};
-use crate::metric::{descent::Effort, descent::Point, transform::Transform};
+use crate::metric::{descent::Effort, descent::Point, learn::OtherScales, transform::Transform};
 use crate::observer::{Observer, go_on};
 use crate::regression::choose::held_out::is_lower;
 use crate::regression::rows::split::Split;
@@ -70,15 +70,15 @@ pub(crate) struct Grown {
     /// The errors of the kernels, if they were compared: of all with twice as many landmarks as at first, or
     /// of two with more.
     pub(crate) kinds: ErrorsOfKinds,
-    /// Whether it is in the other metric.
-    pub(crate) in_scales: bool,
+    /// Which of the other metrics it is in, if any.
+    pub(crate) other: Option<usize>,
 }
 
-/// Another metric: rows before any, in the same order, and the inverse length-scales of their features.
+/// Other metrics: rows before any, in the same order, and the inverse length-scales of their features.
 #[derive(Clone, Copy)]
-pub(crate) struct Scaled<'a> {
+pub(crate) struct Others<'a> {
     pub(crate) rows: &'a Prepared,
-    pub(crate) scales: &'a [f64],
+    pub(crate) scales: &'a [OtherScales],
 }
 
 /// Errors on rows held out by kernel.
@@ -89,14 +89,14 @@ type ErrorsOfKinds = Vec<(KernelKind, f64)>;
 ///
 /// All are compared on the same rows. More landmarks carry a narrower kernel: each number takes the bandwidth
 /// of the one before or a narrower one, whichever has the lower error, and the best ridge. They also carry a
-/// metric of more features and a rougher kernel. So twice as many are tried in the `other` metric too, and
-/// where they pay and any kernel may be taken, with all kernels. What is not clearly behind ([`BEHIND`]) is
-/// tried with still more. Deterministic in `seed`.
+/// metric of more features and a rougher kernel. So twice as many are tried in the `others` too, and where
+/// they pay and any kernel may be taken, with all kernels. What is not clearly behind ([`BEHIND`]) is tried
+/// with still more. Deterministic in `seed`.
 ///
 /// # Errors
 /// `ErrorKind::Cancelled`; `ErrorKind::Data` for no target.
 pub(crate) fn number_of_landmarks(
-    (data, other): (&Prepared, Option<Scaled<'_>>),
+    (data, others): (&Prepared, Option<Others<'_>>),
     (kernel, any_kind): (KernelSpec, bool),
     from: usize,
     seed: u64,
@@ -107,22 +107,26 @@ pub(crate) fn number_of_landmarks(
     let rows = ROWS.min(data.len());
     let drawn = index::sample(&mut stream(seed, RngStream::Metric), data.len(), rows).into_vec();
     let Some(splits) = Split::until(data, &drawn, WANTED, seed) else { return Ok(None) };
-    let scaled = |other: Scaled<'_>| -> Result<_, Error> {
-        Ok(RowSource::gather(other.rows, &drawn)?.rescaled(other.scales))
+    let of_others = others.map_or(&[][..], |others| others.scales);
+    let scaled: Vec<Prepared> = match others {
+        Some(Others { rows, scales }) => {
+            let rows = RowSource::gather(rows, &drawn)?;
+            scales.iter().map(|other| rows.clone().rescaled(&other.scales)).collect()
+        }
+        None => Vec::new(),
     };
-    let scaled = other.map(scaled).transpose()?;
     let search = |data, split: &Split| {
         let sample = Sample::of(data, split, kernel.sigma);
         Search { sample, scales: false, landmarks: 0, effort: Effort::Compared, seed, observer }
     };
     let mut metrics = vec![splits.iter().map(|split| search(data, split)).collect::<Vec<_>>()];
-    if let Some(scaled) = &scaled {
-        let place: HashMap<usize, usize> =
-            drawn.iter().enumerate().map(|(place, &row)| (row, place)).collect();
-        metrics.push(splits.iter().map(|split| search(scaled, &split.at(|row| place[&row]))).collect());
+    let place: HashMap<usize, usize> = drawn.iter().enumerate().map(|(place, &row)| (row, place)).collect();
+    for rows in &scaled {
+        metrics.push(splits.iter().map(|split| search(rows, &split.at(|row| place[&row]))).collect());
     }
+    let kinds = std::iter::once(kernel.kind).chain(of_others.iter().map(|other| other.kind));
     let mut candidates: Vec<_> =
-        (0..metrics.len()).map(|metric| Candidate { metric, kind: kernel.kind, multiple: 1.0 }).collect();
+        kinds.enumerate().map(|(metric, kind)| Candidate { metric, kind, multiple: 1.0 }).collect();
     let compared = Compared { metrics };
     let Some(mut best) = compared.attempt(from, candidates[0])? else { return Ok(None) };
     let (mut errors, mut kinds) = (vec![(best.count, best.error(&compared))], Vec::new());
@@ -158,7 +162,7 @@ pub(crate) fn number_of_landmarks(
     let Candidate { metric, kind, multiple } = best.of;
     let kernel = KernelSpec { kind, sigma: kernel.sigma / multiple };
     let number = NumberOfLandmarks { count: best.count, errors, reason };
-    Ok(Some(Grown { number, kernel, kinds, in_scales: metric > 0 }))
+    Ok(Some(Grown { number, kernel, kinds, other: metric.checked_sub(1) }))
 }
 
 /// Return the maximum number of landmarks that are compared for so many rows.
@@ -169,7 +173,7 @@ fn affordable(rows: usize) -> usize {
 /// What landmarks are tried with.
 #[derive(Clone, Copy)]
 struct Candidate {
-    /// 0 for that of the rows, 1 for the other.
+    /// 0 for that of the rows, then the others.
     metric: usize,
     kind: KernelKind,
     /// What the bandwidth is divided by.
@@ -336,11 +340,12 @@ impl Candidate {
 
 #[cfg(test)]
 mod tests {
-    use super::{Grown, NumberOfLandmarks, Scaled, affordable, number_of_landmarks};
+    use super::{Grown, NumberOfLandmarks, OtherScales, Others, affordable, number_of_landmarks};
     use crate::data::{dataset::Dataset, scaler::Scale};
     use crate::error::{Error, ErrorKind};
-    use crate::kernel::{kind::KernelKind, spec::KernelSpec};
+    use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
     use crate::observer::{NoObserver, Observer};
+    use crate::pipeline::{Landmarks, Params, fit};
 
     /// Points of the unit square, and a number for each.
     fn rows(count: usize, target: impl Fn(f64, f64) -> f64) -> (Vec<f64>, Vec<f64>) {
@@ -376,8 +381,8 @@ mod tests {
 
     /// Return the number that is chosen, and the bandwidth, of 1.
     fn number(data: &(Vec<f64>, Vec<f64>), from: usize) -> (NumberOfLandmarks, f64) {
-        let Grown { number, kernel, kinds, in_scales } = chosen(data, false, from);
-        assert!(kernel.kind == KernelKind::Gaussian && kinds.is_empty() && !in_scales);
+        let Grown { number, kernel, kinds, other } = chosen(data, false, from);
+        assert!(kernel.kind == KernelKind::Gaussian && kinds.is_empty() && other.is_none());
         (number, kernel.sigma)
     }
 
@@ -438,16 +443,46 @@ mod tests {
         let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
         let of = |own: [f64; 2], other: [f64; 2]| {
             let own = whole.clone().rescaled(&own);
-            let other = Some(Scaled { rows: whole, scales: &other });
-            number_of_landmarks((&own, other), (kernel, false), 50, 3, &NoObserver).unwrap().unwrap()
+            let scales = [OtherScales { kind: KernelKind::Gaussian, scales: other.to_vec() }];
+            let others = Some(Others { rows: whole, scales: &scales });
+            number_of_landmarks((&own, others), (kernel, false), 50, 3, &NoObserver).unwrap().unwrap()
         };
         let (poor, good) = ([2.0, 0.1], [1.0, 1.0]);
         let (taken, kept) = (of(poor, good), of(good, poor));
-        assert!(taken.in_scales && !kept.in_scales, "{taken:?} {kept:?}");
+        assert_eq!((taken.other, kept.other), (Some(0), None), "{taken:?} {kept:?}");
         assert_eq!(taken.number.count, kept.number.count);
         // The same rows in the same metric.
         let last = |grown: &Grown| grown.number.errors.last().unwrap().1;
         assert!((last(&taken) / last(&kept) - 1.0).abs() < 1e-6, "{taken:?} {kept:?}");
+    }
+
+    /// Fifty units, numbered, that grow at rates in no order: a hundred landmarks show the time alone, and
+    /// more of the roughest kernel the units.
+    #[test]
+    fn numbered_units_take_the_roughest_kernel() {
+        let (unit, time) = (|i: usize| i / 12, |i: usize| (i % 12) as f64);
+        let part = |i: usize, step: f64| (i as f64 * step).fract();
+        let rate =
+            |i: usize| 1.0 + part((unit(i) + 1).pow(2), 0.754_877_666_246_7) + 0.2 * (unit(i) / 13) as f64;
+        let noise = |i: usize| 0.15 * (part(i * i % 7_919, 0.618_034) - 0.5);
+        let x: Vec<f64> = (0..600).flat_map(|i| [time(i), unit(i) as f64, (unit(i) / 13) as f64]).collect();
+        let y: Vec<f64> = (0..600).map(|i| (time(i) / 12.0).powf(1.5) * (rate(i) + noise(i))).collect();
+        let data = Dataset::from_rows(&x, 3).unwrap().with_target(&y).unwrap();
+        let source = data.source(Scale::Standard).unwrap();
+        let fit = |landmarks| {
+            let params = Params { landmarks, ..Params::default() };
+            fit(source.as_rows(), &params, None, &NoObserver).unwrap().selected
+        };
+        let (few, selected) = (fit(Landmarks::Count(100)), fit(Landmarks::Usual));
+        let (metric, number) = (selected.metric.as_ref().unwrap(), selected.number.as_ref().unwrap());
+        assert_ne!(few.kernel.kind, KernelKind::Laplace);
+        assert_eq!(
+            (selected.kernel.kind, metric.metric),
+            (KernelKind::Laplace, Metric::Scales),
+            "{metric:?}"
+        );
+        let [first, .., last] = number.errors[..] else { panic!("{number:?}") };
+        assert!(number.count >= 200 && last.1 < 0.7 * first.1, "{number:?}");
     }
 
     #[test]

@@ -23,6 +23,9 @@ pub(super) const MULTIPLES: [f64; 3] = [1.0, std::f64::consts::SQRT_2, 2.0];
 pub(super) const KINDS: [KernelKind; 4] =
     [KernelKind::Gaussian, KernelKind::Matern52, KernelKind::Matern32, KernelKind::Laplace];
 
+/// The roughest of them.
+pub(super) const ROUGHEST: KernelKind = KernelKind::Laplace;
+
 /// Steps from the scales of one kernel to those of another.
 const STEPS_OF_KIND: u64 = 20;
 
@@ -58,6 +61,16 @@ pub(super) struct Found {
     pub(super) metrics: Vec<(Metric, Measured)>,
     /// The errors of the kernels that were compared.
     pub(super) kinds: Vec<(KernelKind, f64)>,
+    /// The scales in the roughest kernel, [`ROUGHEST`], if it was compared and is not the one taken.
+    pub(super) rough: Option<Vec<f64>>,
+}
+
+/// What a comparison of kernels finds besides the best.
+struct Compared {
+    /// The errors of all.
+    kinds: Vec<(KernelKind, f64)>,
+    /// As [`Found::rough`].
+    rough: Option<Vec<f64>>,
 }
 
 impl Search<'_> {
@@ -74,10 +87,10 @@ impl Search<'_> {
             begun = self.begin(kind);
         }
         let (mut one, mut scales) = begun?;
-        let mut kinds = Vec::new();
+        let (mut kinds, mut rough) = (Vec::new(), None);
         if any {
             let best;
-            (best, scales, kinds) = self.compare(kind, scales)?;
+            (best, scales, Compared { kinds, rough }) = self.compare(kind, (&one, scales))?;
             if best != kind {
                 kind = best;
                 one = self.one(&self.sample.under(kind))?;
@@ -90,7 +103,7 @@ impl Search<'_> {
             metrics.push((Metric::Scales, self.again(&problems, scales)?));
             self.observer.end();
         }
-        Ok(Found { kind, metrics, kinds })
+        Ok(Found { kind, metrics, kinds, rough })
     }
 
     /// Select landmarks in the metric of this transform, and choose the ridge.
@@ -125,20 +138,21 @@ impl Search<'_> {
         self.start(&problems.learned, Some(&problems.held), one)
     }
 
-    /// Compare the kernels: return that with the least error on the rows held out, a place in it, and the
-    /// errors of all. The others begin at the place of the first.
-    #[expect(clippy::type_complexity, reason = "a kernel with its place, and errors by kernel")]
+    /// Compare the kernels: return that with the least error on the rows held out, a place in it, and what
+    /// else is known of them. The others begin at the place of the first; the [roughest](ROUGHEST) begins at
+    /// one bandwidth, since scales of a smooth kernel are 0 for features that it cannot follow.
     fn compare(
         &self,
         own: KernelKind,
-        from: Measured,
-    ) -> Result<(KernelKind, Measured, Vec<(KernelKind, f64)>), Error> {
+        (one, from): (&Measured, Measured),
+    ) -> Result<(KernelKind, Measured, Compared), Error> {
         let others = KINDS.into_iter().filter(|&kind| kind != own).collect::<Vec<_>>();
         self.observer.begin("other kernels", others.len() as u64);
         let others = others.into_par_iter().map(|kind| {
             let Problems { held, learned, .. } = self.sample.under(kind);
-            let start = self.start(&learned, Some(&held), from.point.transform.clone())?;
-            let moves = (Moves::Transform, STEPS_OF_KIND, self.effort);
+            let (begin, steps) = if kind == ROUGHEST { (one, STEPS) } else { (&from, STEPS_OF_KIND) };
+            let start = self.start(&learned, Some(&held), begin.point.transform.clone())?;
+            let moves = (Moves::Transform, steps, self.effort);
             let found = match self.scales {
                 true => descend(&learned, Some(&held), &start, moves, self.observer)?,
                 false => start,
@@ -149,19 +163,23 @@ impl Search<'_> {
         // Another kernel may leave fewer independent rows.
         let others: Vec<Result<(KernelKind, Measured), Error>> = others.collect();
         go_on(self.observer)?;
-        let (mut best, mut of_all) = (None::<((KernelKind, Measured), Vec<f64>)>, Vec::new());
+        let mut best = None::<((KernelKind, Measured), Vec<f64>)>;
+        let (mut kinds, mut rough) = (Vec::new(), None);
         for (kind, found) in std::iter::once((own, from)).chain(others.into_iter().flatten()) {
             let Some(losses) = self.sample.losses(&self.sample.under(kind), &found, self.observer) else {
                 continue;
             };
-            of_all.push((kind, self.sample.error(&losses)));
+            kinds.push((kind, self.sample.error(&losses)));
+            if let (ROUGHEST, Transform::Scales(scales)) = (kind, &found.point.transform) {
+                rough = Some(scales.clone());
+            }
             if best.as_ref().is_none_or(|(_, least)| is_lower(&losses, least, 0.0)) {
                 best = Some(((kind, found), losses));
             }
         }
         self.observer.end();
         let ((kind, found), _) = best.ok_or(Error::regression(CoreError::Ridge))?;
-        Ok((kind, found, of_all))
+        Ok((kind, found, Compared { kinds, rough: rough.filter(|_| kind != ROUGHEST) }))
     }
 
     /// Learn a map of each of these ranks, from the strongest directions of the scales found or of the

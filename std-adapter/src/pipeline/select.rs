@@ -12,7 +12,7 @@ use crate::landmarks::{
     selector::RowAccess, selector::Task, selector::run, tolerance::Criterion, tolerance::fewest,
 };
 use crate::metric::{
-    Comparing, Grown, LearnedMetric, Learning, NumberOfLandmarks, Scaled, learn_metric, number_of_landmarks,
+    Comparing, Grown, LearnedMetric, Learning, NumberOfLandmarks, Others, learn_metric, number_of_landmarks,
 };
 use crate::observer::Observer;
 use crate::pipeline::params::{Landmarks, Params, usual};
@@ -180,20 +180,20 @@ pub(super) fn select_among<'s>(
     let metric_seconds = if learned.is_some() { begin.elapsed().as_secs_f64() } else { 0.0 };
     let grown = match &memory {
         Some(rows) if params.landmarks == Landmarks::Usual => {
-            let other_scales = learned.as_ref().and_then(|learned| learned.other_scales.as_deref());
-            let other = unscaled.as_deref().zip(other_scales).map(|(rows, scales)| Scaled { rows, scales });
-            grown((rows, other), (&params, any_kind), left_out, observer)?
+            let scales = learned.as_ref().map(|learned| &learned.others[..]);
+            let others = unscaled.as_deref().zip(scales).map(|(rows, scales)| Others { rows, scales });
+            grown((rows, others), (&params, any_kind), left_out, observer)?
         }
         _ => None,
     };
-    if grown.as_ref().is_some_and(|grown| grown.in_scales) {
-        let scales = learned.as_mut().and_then(|map| map.other_scales.take());
-        let (Some(rows), Some(map), Some(scales)) = (unscaled, learned.take(), scales) else {
+    if let Some(other) = grown.as_ref().and_then(|grown| grown.other) {
+        let other = learned.as_mut().and_then(|learned| learned.others.drain(..).nth(other));
+        let (Some(rows), Some(metric), Some(other)) = (unscaled, learned.take(), other) else {
             debug_assert!(false, "another metric was compared that is not there");
             return Err(Error(Cause::Metric { problem: "another one was compared that is not there" }));
         };
-        memory = Some(Cow::Owned(rows.into_owned().rescaled(&scales)));
-        learned = Some(map.with_scales(scales));
+        memory = Some(Cow::Owned(rows.into_owned().rescaled(&other.scales)));
+        learned = Some(metric.with_scales(other.scales));
     }
     if let Some(Grown { number, kernel, .. }) = &grown {
         params.landmarks = Landmarks::Count(number.count);
@@ -226,7 +226,7 @@ pub(super) fn select_among<'s>(
 /// Rows in the metric of a fit, if they are in memory.
 struct InMetric<'s, 'a> {
     memory: Option<Cow<'s, Prepared>>,
-    /// The rows before the metric, if [scales](LearnedMetric::other_scales) may take its place.
+    /// The rows before the metric, if [others](LearnedMetric::others) may take its place.
     unscaled: Option<Cow<'s, Prepared>>,
     learned: Option<LearnedMetric>,
     /// Why none was learned where one might have been.
@@ -269,7 +269,7 @@ fn in_metric<'s, 'a>(
     }
     let (learned, rows, kernel) = learned_metric(rows?, params, left_out, observer)?;
     let params = Params { kernel, ..params.clone() };
-    let is_open = params.landmarks == Landmarks::Usual && learned.other_scales.is_some();
+    let is_open = params.landmarks == Landmarks::Usual && !learned.others.is_empty();
     let unscaled = is_open.then(|| rows.clone());
     let memory = Some(match (&learned.map, learned.metric) {
         (None, Metric::One) => rows,
@@ -282,7 +282,7 @@ fn in_metric<'s, 'a>(
 /// Choose the number of landmarks by the rows that are not left out, and the kernel that goes with it; `None`
 /// where nothing is compared.
 fn grown(
-    (rows, other): (&Prepared, Option<Scaled<'_>>),
+    (rows, others): (&Prepared, Option<Others<'_>>),
     (params, any_kind): (&Params<'_>, bool),
     left_out: Option<&LeftOut>,
     observer: &dyn Observer,
@@ -296,16 +296,15 @@ fn grown(
     };
     let seen =
         |rows: &Prepared| left_out.map(|left_out| RowSource::gather(rows, &left_out.seen())).transpose();
-    let (of_rows, of_other) = (seen(rows)?, other.map(|other| seen(other.rows)).transpose()?.flatten());
+    let (of_rows, of_others) = (seen(rows)?, others.map(|others| seen(others.rows)).transpose()?.flatten());
     let (rows, from) = (of_rows.as_ref().unwrap_or(rows), usual(rows.len()));
-    let other = other.map(|other| Scaled { rows: of_other.as_ref().unwrap_or(other.rows), ..other });
+    let others = others.map(|others| Others { rows: of_others.as_ref().unwrap_or(others.rows), ..others });
     let (start, seed) = ((KernelSpec { kind, sigma }, any_kind), params.seed);
-    let compare = || number_of_landmarks((rows, other), start, from, seed, observer);
+    let compare = || number_of_landmarks((rows, others), start, from, seed, observer);
     match params.metrics {
         Some(known) => {
-            let other_scales = other.map(|other| other.scales.to_vec());
-            known
-                .number_or(&Comparing { rows: Cow::Borrowed(rows), other_scales, start, from, seed }, compare)
+            let others = others.map_or_else(Vec::new, |others| others.scales.to_vec());
+            known.number_or(&Comparing { rows: Cow::Borrowed(rows), others, start, from, seed }, compare)
         }
         None => compare(),
     }
