@@ -3,7 +3,9 @@
 Sets of numbers of `rivals.py` and further ones, many with heavy tails, a quarter held out. Python transforms the columns of numbers before
 the program sees them, by statistics of the training rows; of the target, predictions are the mean of the inverse over the residuals (Duan's
 smearing). Every other set is one to choose by: those that `rivals.py` marks, and of the others by a digest of the name. One line of JSON a
-set goes to `skewed.jsonl` beside this script; sets that are there are not run again. `--page` prints ratios to the error as it is.
+set goes to `skewed.jsonl` beside this script; sets that are there are not run again. `--page` prints ratios to the error as it is. With
+`--judged` a transformed target and weights are also fitted to parts of the training rows and judged on the rest, in the units of the target:
+"or not" takes them where the error there is lower by more than its standard error.
 """
 
 import argparse
@@ -148,11 +150,23 @@ def judged(case, metrics):
     return {f"{case} judged": min(metric["nrmse"] for metric in metrics)} if metrics else {}
 
 
+def margin(fit, how, train, target):
+    """How many standard errors lower the error of another fit is on a fifth of these rows held out; of fewer than 1,000 on two, of fewer than 400 on all."""
+    order, count, lower = np.random.default_rng(3).permutation(len(train)), len(train), []
+    for part in range(5 if count < 400 else 2 if count < 1000 else 1):
+        out = order[part * count // 5 : (part + 1) * count // 5]
+        learned, held = train.drop(index=train.index[out]), train.iloc[out]
+        square = lambda found: (found - held[target].to_numpy()) ** 2  # noqa: B023, E731
+        lower.append(square(fit(learned, held)[1]) - square(how(fit, learned, held, target)))
+    lower = np.concatenate(lower)
+    return float(lower.mean() / (lower.std(ddof=1) / len(lower) ** 0.5 + 1e-300))
+
+
 def measure(arguments, name, split):
     frame, target = load(name)
     order = np.random.default_rng([split, int(digest(name)[:8], 16)]).permutation(len(frame))
     held = min(MOST_TESTED, len(frame) // 4)
-    test, train = frame.iloc[order[:held]], frame.iloc[order[held : held + MOST]]
+    test, train = frame.iloc[order[:held]], frame.iloc[order[held : held + arguments.most]]
     fit = lambda *tables, **how: predicted(arguments.program, arguments.options, target, *tables, **how)  # noqa: E731
     cases = {
         "as it is": lambda: fit(train, test),
@@ -161,12 +175,15 @@ def measure(arguments, name, split):
         "target": lambda: ({}, of_target(fit, train, test, target)),
         "weights": lambda: ({}, of_weights(fit, train, test, target)),
     }
+    judged_apart = {"target": of_target, "weights": of_weights} if arguments.judged else {}
     cell = {"set": name, "split": split, "rows": len(train), "skew": float(skew(train[target])), "deviation": float(train[target].std(ddof=0))}
     for case in arguments.cases:
         try:
             report, found = cases[case]()
             cell[case] = float(np.sqrt(np.mean((found - test[target]) ** 2)))
             cell |= judged(case, report.get("held_out"))
+            if case in judged_apart:
+                cell[f"{case} margin"] = margin(fit, judged_apart[case], train, target)
         except ValueError as problem:
             cell[f"{case} refused"] = str(problem)
     return cell
@@ -180,9 +197,12 @@ def chosen(cell):
 
 def page(cells):
     cells = [cell | {"clipped or not": chosen(cell)} if CASES[1] in cell else cell for cell in cells]
+    for case in ["target", "weights"]:
+        taken = lambda cell: cell[case] if cell[f"{case} margin"] > 1 else cell[CASES[0]]  # noqa: B023, E731
+        cells = [cell | {f"{case} or not": taken(cell)} if f"{case} margin" in cell else cell for cell in cells]
     print("| | sets | mean ratio | median | lower by 1 % | higher by 1 % | least, largest |\n" + "| --- " * 7 + "|")
     for half, wanted in [("to choose by", True), ("the others", False)]:
-        for case in [*CASES[1:], "clipped or not"]:
+        for case in [*CASES[1:], "clipped or not", "target or not", "weights or not"]:
             of = {}
             for cell in cells:
                 if case in cell and CASES[0] in cell and is_to_choose_by(cell["set"]) == wanted:
@@ -203,6 +223,8 @@ def main():
     parser.add_argument("--sets", default="", help="only sets whose names contain one of these parts, separated by commas")
     parser.add_argument("--cells", default=CELLS, type=Path, help="the file of cells")
     parser.add_argument("--page", action="store_true", help="print the table of the cells that were run")
+    parser.add_argument("--most", type=int, default=MOST, help="the most training rows")
+    parser.add_argument("--judged", action="store_true", help="judge a transformed target and weights by training rows held out")
     parser.add_argument("options", nargs="*", default=["--landmarks", "100", "--kernel", "gaussian"], help="options of fit, after --")
     arguments = parser.parse_args()
     arguments.program = arguments.program.resolve()
