@@ -5,7 +5,8 @@ the program sees them, by statistics of the training rows; of the target, predic
 smearing). Every other set is one to choose by: those that `rivals.py` marks, and of the others by a digest of the name. One line of JSON a
 set goes to `skewed.jsonl` beside this script; sets that are there are not run again. `--page` prints ratios to the error as it is. With
 `--judged` a transformed target and weights are also fitted to parts of the training rows and judged on the rest, in the units of the target:
-"or not" takes them where the error there is lower by more than its standard error.
+"or not" takes them where the error there is lower by more than its standard error. So they were measured:
+`--cases "as it is" target weights --judged --most 3000 -- --seed 0`.
 """
 
 import argparse
@@ -176,7 +177,7 @@ def measure(arguments, name, split):
         "weights": lambda: ({}, of_weights(fit, train, test, target)),
     }
     judged_apart = {"target": of_target, "weights": of_weights} if arguments.judged else {}
-    cell = {"set": name, "split": split, "rows": len(train), "skew": float(skew(train[target])), "deviation": float(train[target].std(ddof=0))}
+    cell = {"set": name, "split": split, "most": arguments.most, "rows": len(train), "skew": float(skew(train[target])), "deviation": float(train[target].std(ddof=0))}
     for case in arguments.cases:
         try:
             report, found = cases[case]()
@@ -231,10 +232,10 @@ def main():
     cells = rivals.cells_of(arguments.cells)
     if arguments.page:
         return page(cells)
-    done = {(cell["set"], cell["split"]) for cell in cells}
+    done = {(cell["set"], cell["split"], cell.get("most", MOST)) for cell in cells}
     for split in range(arguments.splits):
         for name in [*rivals.NUMBERS, *SETS]:
-            if (name, split) not in done and any(part in name for part in arguments.sets.split(",")):
+            if (name, split, arguments.most) not in done and any(part in name for part in arguments.sets.split(",")):
                 line = json.dumps(measure(arguments, name, split))
                 print(line, flush=True)
                 with open(arguments.cells, "a") as file:
