@@ -343,9 +343,9 @@ mod tests {
     use super::{Grown, NumberOfLandmarks, OtherScales, Others, affordable, number_of_landmarks};
     use crate::data::{dataset::Dataset, scaler::Scale};
     use crate::error::{Error, ErrorKind};
-    use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
+    use crate::kernel::{kind::KernelKind, spec::KernelSpec};
     use crate::observer::{NoObserver, Observer};
-    use crate::pipeline::{Landmarks, Params, fit};
+    use crate::pipeline::{Params, fit};
 
     /// Points of the unit square, and a number for each.
     fn rows(count: usize, target: impl Fn(f64, f64) -> f64) -> (Vec<f64>, Vec<f64>) {
@@ -441,19 +441,22 @@ mod tests {
         let source = data.source(Scale::Standard).unwrap();
         let whole = source.as_rows().as_prepared().unwrap();
         let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 };
-        let of = |own: [f64; 2], other: [f64; 2]| {
+        let of = |own: [f64; 2], other: [f64; 2], kind| {
             let own = whole.clone().rescaled(&own);
-            let scales = [OtherScales { kind: KernelKind::Gaussian, scales: other.to_vec() }];
+            let scales = [OtherScales { kind, scales: other.to_vec() }];
             let others = Some(Others { rows: whole, scales: &scales });
             number_of_landmarks((&own, others), (kernel, false), 50, 3, &NoObserver).unwrap().unwrap()
         };
         let (poor, good) = ([2.0, 0.1], [1.0, 1.0]);
-        let (taken, kept) = (of(poor, good), of(good, poor));
+        let [taken, kept] = [(poor, good), (good, poor)].map(|(own, other)| of(own, other, kernel.kind));
         assert_eq!((taken.other, kept.other), (Some(0), None), "{taken:?} {kept:?}");
         assert_eq!(taken.number.count, kept.number.count);
         // The same rows in the same metric.
         let last = |grown: &Grown| grown.number.errors.last().unwrap().1;
         assert!((last(&taken) / last(&kept) - 1.0).abs() < 1e-6, "{taken:?} {kept:?}");
+        // It comes with its own kernel.
+        let rough = of(poor, good, KernelKind::Laplace);
+        assert_eq!((rough.other, rough.kernel.kind), (Some(0), KernelKind::Laplace), "{rough:?}");
     }
 
     /// Fifty units, numbered, that grow at rates in no order: a hundred landmarks show the time alone, and
@@ -469,18 +472,9 @@ mod tests {
         let y: Vec<f64> = (0..600).map(|i| (time(i) / 12.0).powf(1.5) * (rate(i) + noise(i))).collect();
         let data = Dataset::from_rows(&x, 3).unwrap().with_target(&y).unwrap();
         let source = data.source(Scale::Standard).unwrap();
-        let fit = |landmarks| {
-            let params = Params { landmarks, ..Params::default() };
-            fit(source.as_rows(), &params, None, &NoObserver).unwrap().selected
-        };
-        let (few, selected) = (fit(Landmarks::Count(100)), fit(Landmarks::Usual));
-        let (metric, number) = (selected.metric.as_ref().unwrap(), selected.number.as_ref().unwrap());
-        assert_ne!(few.kernel.kind, KernelKind::Laplace);
-        assert_eq!(
-            (selected.kernel.kind, metric.metric),
-            (KernelKind::Laplace, Metric::Scales),
-            "{metric:?}"
-        );
+        let selected = fit(source.as_rows(), &Params::default(), None, &NoObserver).unwrap().selected;
+        let number = selected.number.as_ref().unwrap();
+        assert_eq!(selected.kernel.kind, KernelKind::Laplace, "{:?}", selected.metric);
         let [first, .., last] = number.errors[..] else { panic!("{number:?}") };
         assert!(number.count >= 200 && last.1 < 0.7 * first.1, "{number:?}");
     }

@@ -66,7 +66,7 @@ pub(super) struct Found {
 }
 
 /// What a comparison of kernels finds besides the best.
-struct Compared {
+struct OfKinds {
     /// The errors of all.
     kinds: Vec<(KernelKind, f64)>,
     /// As [`Found::rough`].
@@ -90,7 +90,7 @@ impl Search<'_> {
         let (mut kinds, mut rough) = (Vec::new(), None);
         if any {
             let best;
-            (best, scales, Compared { kinds, rough }) = self.compare(kind, (&one, scales))?;
+            (best, scales, OfKinds { kinds, rough }) = self.compare(kind, (&one, scales))?;
             if best != kind {
                 kind = best;
                 one = self.one(&self.sample.under(kind))?;
@@ -145,7 +145,7 @@ impl Search<'_> {
         &self,
         own: KernelKind,
         (one, from): (&Measured, Measured),
-    ) -> Result<(KernelKind, Measured, Compared), Error> {
+    ) -> Result<(KernelKind, Measured, OfKinds), Error> {
         let others = KINDS.into_iter().filter(|&kind| kind != own).collect::<Vec<_>>();
         self.observer.begin("other kernels", others.len() as u64);
         let others = others.into_par_iter().map(|kind| {
@@ -179,7 +179,7 @@ impl Search<'_> {
         }
         self.observer.end();
         let ((kind, found), _) = best.ok_or(Error::regression(CoreError::Ridge))?;
-        Ok((kind, found, Compared { kinds, rough: rough.filter(|_| kind != ROUGHEST) }))
+        Ok((kind, found, OfKinds { kinds, rough: rough.filter(|_| kind != ROUGHEST) }))
     }
 
     /// Learn a map of each of these ranks, from the strongest directions of the scales found or of the
