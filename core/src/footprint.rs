@@ -26,8 +26,8 @@ pub struct Bytes {
     pub stream: usize,
     /// Flash or RAM of a model's landmarks and weights: prediction.
     pub predict: usize,
-    /// RAM of a [`crate::Learner`] with a Gaussian kernel: all of the above, the features `φ` and every
-    /// buffer. Nothing else is needed but the stack.
+    /// RAM of a [`crate::Learner`] with a Gaussian kernel, which does the work of all of the above in less
+    /// than their sum: it stores two triangles in one square. Nothing else is needed but the stack.
     pub learner: usize,
     /// The most bytes of a [`crate::Learner`]'s saved state: RAM while it is written or read, and flash.
     pub state: usize,

@@ -1,24 +1,4 @@
 //! The open-slot chain: Metropolis-within-Gibbs with a systematic scan, many tries per slot.
-//!
-//! A step opens a slot ([`OpenSlot`]) and tries up to [`TRIES`] rows drawn uniformly from all `n`, one after
-//! the other. Each try is a Metropolis (or Barker) move on the conditional law of one slot given the others.
-//! It is reversible with respect to the c-DPP, and so is its repetition.
-//!
-//! [`Scan`] selects the next slot. A systematic scan opens each slot once per sweep. Each of its steps
-//! preserves the law of a c-DPP's landmarks in random order, and so does a sweep, which is not reversible. In
-//! a random scan a fraction e⁻² of the slots is still unopened after two sweeps. A random scan with one try
-//! and Barker's rule is the paper's chain without lazy steps, except that the row drawn may be a landmark:
-//! then nothing happens.
-//!
-//! A try costs at most `c` kernel entries and `c²/2` multiply-adds, less where it is rejected early. Opening
-//! slot `i` costs `3(c - i)²`. Nothing of length `n` is stored, and membership is checked only for a row that
-//! is about to enter. Discard the first sweeps as burn-in: the stationary law holds in the limit.
-//!
-//! # Drift
-//!
-//! Every opening rotates the factor, and rounding errors accumulate. So the factor is computed again from the
-//! kernel every [`REFACTOR`]` · c` openings, about a fortieth of the work. Residuals at or below the rounding
-//! error are never admitted ([`crate::Cholesky`]).
 
 use crate::chain::{ChainState, Progress};
 use crate::error::{Error, Known};
@@ -64,6 +44,28 @@ pub enum Scan {
 
 /// The open-slot chain of a c-DPP, a Metropolis-within-Gibbs sampler. [`Progress::steps`] and
 /// [`Progress::proposed`] count tries.
+///
+/// A step opens a slot ([`OpenSlot`]) and tries up to [`TRIES`] rows drawn uniformly from all `n`, one after
+/// the other. Each try is a Metropolis (or Barker) move on the conditional law of one slot given the others.
+/// It is reversible with respect to the c-DPP, and so is its repetition.
+///
+/// [`Scan`] selects the next slot. A systematic scan opens each slot once per sweep. Each of its steps
+/// preserves the law of a c-DPP's landmarks in random order, and so does a sweep, which is not reversible. In
+/// a random scan a fraction e⁻² of the slots is still unopened after two sweeps. A random scan with one try
+/// and Barker's rule is the paper's chain without lazy steps, except that the row drawn may be a landmark:
+/// then nothing happens.
+///
+/// A try costs at most `c` kernel entries and `c²/2` multiply-adds, less where it is rejected early. Opening
+/// slot `i` costs `3(c - i)²`. Nothing of length `n` is stored, and membership is checked only for a row that
+/// is about to enter. Discard the first sweeps as burn-in: the stationary law holds in the limit.
+///
+/// # Drift
+///
+/// Every opening rotates the factor, and rounding errors accumulate. So the factor is computed again from the
+/// kernel every `8 c` openings, about a fortieth of the work. Residuals at or below the rounding
+/// error are never admitted ([`crate::Cholesky`]).
+///
+/// # Example
 ///
 /// ```
 /// use dpp_nystrom_core::{Acceptance, Landmarks, Points, Random, SlotChain, Workspace, kernel::Gaussian, start};

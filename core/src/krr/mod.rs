@@ -1,41 +1,4 @@
 //! Kernel ridge regression on the landmarks, one row at a time, without storing rows.
-//!
-//! The estimator is `f(x) = k_C(x)ᵀ w`, `(K_{C,·} K_{·,C} + Nγ K_CC) w = K_{C,·} y`, which on the training
-//! rows equals `K̃ (K̃ + NγI)⁻¹ y`. The regularisation γ is multiplied by the number of rows `N`.
-//!
-//! # Accuracy when `K_CC` is nearly singular
-//!
-//! The normal equations above square the condition number of `K_{·,C}` and multiply it by that of `K_CC`.
-//! Instead, with `φ = L⁻¹ k_C` of [`crate::Nystrom`], the problem is ridge regression with the identity as
-//! its penalty,
-//!
-//! `min_β ‖Φβ - y‖² + Nγ ‖β‖²`, `w = L⁻ᵀ β`,
-//!
-//! and its triangle `R`, `RᵀR = ΦᵀΦ`, is updated by Givens rotations (QR by Givens rotations, Golub and Van
-//! Loan §5.2.5; as in square-root recursive least squares). The product `ΦᵀΦ` is never formed. The
-//! regularisation is `c` further rows `√(Nγ) e_i`. So the amplification of rounding errors is the square root
-//! of that of the normal equations: in `f32` a regularisation of 10⁻¹⁰ still has an effect, where a sum of
-//! products loses it at 10⁻⁷. Weights of the kernel can be as large as `‖β‖` over the smallest pivot of `L`,
-//! which is at least `√(c ε k)`: `k_C(x)ᵀ w` is then accurate to about `√ε ‖β‖`.
-//!
-//! # Variance
-//!
-//! The regression is the mean of a Gaussian process on the landmarks whose prior variance is
-//! `s²/λ · k(x, x)`, `λ = Nγ`, with noise of variance `s²`. Its marginal likelihood, where γ is given, is
-//! greatest at `s² = J/N`, with `J` the minimum above. With `S` the triangle that [`RidgeRegression::solve`]
-//! leaves, `SᵀS = ΦᵀΦ + λI`, the variance of a new observation at `x` is
-//!
-//! `s² (r/λ + h + 1)`, `r = k(x, x) - ‖φ(x)‖²`, `h = ‖S⁻ᵀφ(x)‖²`.
-//!
-//! `r` is the Nyström residual, the part of `x` that the landmarks do not know: far from all of them the
-//! variance is that of the prior, `s² (k(x, x)/λ + 1)`. `h` is the leverage. A γ that was chosen for
-//! prediction makes the intervals too wide rather than too narrow where the bandwidth is small; a factor that
-//! is measured on rows ([`crate::Uncertainty`]) corrects this.
-//!
-//! # Several targets
-//!
-//! The rotations depend on the features alone, so targets share `R`. Each keeps its own `Qᵀy` and residual
-//! sum of squares.
 
 mod levels;
 mod solve;
@@ -60,6 +23,45 @@ use levels::{Earlier, Level, has_earlier};
 /// `c` numbers of `Qᵀy` and the residual sum of squares that no weights can remove. Two accumulators over the
 /// same features merge into one. In `f32` it keeps `R` and `Qᵀy` twice, so that rows are not lost to rounding
 /// ([`add_row`](Self::add_row)).
+///
+/// The estimator is `f(x) = k_C(x)ᵀ w`, `(K_{C,·} K_{·,C} + Nγ K_CC) w = K_{C,·} y`, which on the training
+/// rows equals `K̃ (K̃ + NγI)⁻¹ y`. The regularisation γ is multiplied by the number of rows `N`.
+///
+/// # Accuracy when `K_CC` is nearly singular
+///
+/// The normal equations above square the condition number of `K_{·,C}` and multiply it by that of `K_CC`.
+/// Instead, with `φ = L⁻¹ k_C` of [`crate::Nystrom`], the problem is ridge regression with the identity as
+/// its penalty,
+///
+/// `min_β ‖Φβ - y‖² + Nγ ‖β‖²`, `w = L⁻ᵀ β`,
+///
+/// and its triangle `R`, `RᵀR = ΦᵀΦ`, is updated by Givens rotations (QR by Givens rotations, Golub and Van
+/// Loan §5.2.5; as in square-root recursive least squares). The product `ΦᵀΦ` is never formed. The
+/// regularisation is `c` further rows `√(Nγ) e_i`. So the amplification of rounding errors is the square root
+/// of that of the normal equations: in `f32` a regularisation of 10⁻¹⁰ still has an effect, where a sum of
+/// products loses it at 10⁻⁷. Weights of the kernel can be as large as `‖β‖` over the smallest pivot of `L`,
+/// which is at least `√(c ε k)`: `k_C(x)ᵀ w` is then accurate to about `√ε ‖β‖`.
+///
+/// # Variance
+///
+/// The regression is the mean of a Gaussian process on the landmarks whose prior variance is
+/// `s²/λ · k(x, x)`, `λ = Nγ`, with noise of variance `s²`. Its marginal likelihood, where γ is given, is
+/// greatest at `s² = J/N`, with `J` the minimum above. With `S` the triangle that [`RidgeRegression::solve`]
+/// leaves, `SᵀS = ΦᵀΦ + λI`, the variance of a new observation at `x` is
+///
+/// `s² (r/λ + h + 1)`, `r = k(x, x) - ‖φ(x)‖²`, `h = ‖S⁻ᵀφ(x)‖²`.
+///
+/// `r` is the Nyström residual, the part of `x` that the landmarks do not know: far from all of them the
+/// variance is that of the prior, `s² (k(x, x)/λ + 1)`. `h` is the leverage. A γ that was chosen for
+/// prediction makes the intervals too wide rather than too narrow where the bandwidth is small; a factor that
+/// is measured on rows ([`crate::Uncertainty`]) corrects this.
+///
+/// # Several targets
+///
+/// The rotations depend on the features alone, so targets share `R`. Each keeps its own `Qᵀy` and residual
+/// sum of squares.
+///
+/// # Example
 ///
 /// ```
 /// use dpp_nystrom_core::{RidgeRegression, RidgeWorkspace};

@@ -91,6 +91,12 @@ pub struct Standard<const D: usize, T = f32> {
 /// [`Model::digest`]. The target's mean is the value that predictions return to far from all landmarks, in
 /// place of an intercept.
 ///
+/// # Rows
+///
+/// The rows of scaling, of the landmarks and of learning must each cover the whole range of operation, in no
+/// particular order. Neighbouring readings of a fast sensor are nearly copies: take every tenth, or spread
+/// them over a full cycle.
+///
 /// # Constant features
 ///
 /// A column is constant where its deviation over the rows of [`scale`](Self::scale) is at most `4 ε` of its
@@ -449,8 +455,12 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         self.prior.fill(T::ZERO);
     }
 
-    /// Offer a raw row of a stream as a landmark: [`StreamChain::offer`]. Sixteen rows per landmark suffice
-    /// where [`select`](Self::select) needs 256 tries (the table of steps in this crate's README).
+    /// Offer a raw row of a stream as a landmark: [`StreamChain::offer`]. Sixteen independent rows per
+    /// landmark suffice, where a table needs 64 tries (measured: the table of steps in this crate's README).
+    ///
+    /// The rows must cover the range of operation: the landmarks are among them. Neighbouring readings of a
+    /// fast sensor are nearly copies and count as one; offer every tenth, or spread them over a full cycle
+    /// ([limitations](StreamChain#limitations)).
     ///
     /// # Errors
     /// [`Error::Phase`], and with the number of rows before it and the feature [`Error::NotFinite`],

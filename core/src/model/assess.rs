@@ -8,7 +8,7 @@
 //! | --- | --- | --- | --- | --- |
 //! | distance to the nearest landmark, in standard deviations of the features, or as a map has it | 0 | grows | the model | `c d` |
 //! | Nyström residual `k(x, x) - ‖φ(x)‖²` | 0 | `k(x, x)` | the factor | `c` kernel values, `c²/2` |
-//! | variance of a new observation, in the target's units squared | that of the noise | that of the prior | the factor and the triangle | `c²/2` more |
+//! | variance of a new observation, in the target's units squared | that of the noise, times 1 + leverage | that of the prior | the factor and the triangle | `c²/2` more |
 //!
 //! (costs in multiply-adds beside those of the prediction.) [`Limits`] are their quantiles on rows that the
 //! regression did not see.

@@ -1,37 +1,4 @@
 //! A trained Gaussian model in integers, for processors without floating-point hardware.
-//!
-//! A feature is quantised to a level, an integer in `[-2^14, 2^14)`, with one step δ for all features (a
-//! level is δ standard deviations). Landmarks are stored as levels in 16 bits, or in 8 bits in steps of at
-//! most 128 levels. Then
-//!
-//! `y(x) = mean + scale · Σ_a w_a 2^-u_a`, `u_a = ‖q_a - q(x)‖² · δ² log₂(e) / (2σ²)`,
-//!
-//! with exact distances, `u` to 26 fractional bits, the powers from a table with quadratic interpolation, and
-//! integer weights, summed exactly in 64 bits. In single precision there remain two conversions, both of the
-//! sum, a multiplication and an addition.
-//!
-//! With a learned map ([`QuantisedMap`]) the levels `p_i` of the features, whose step is that of standard
-//! deviations, become those of the coordinates, `q_k = (Σ_i m_ki p_i + 2^(s-1)) / 2^s`, rounded down and
-//! clamped, and landmarks have one of each coordinate.
-//!
-//! # No overflow, for any input
-//!
-//! The magnitudes of a row of the map sum to at most 2^16 and levels are at most 2^14, so that its sum is at
-//! most 2^30, and with `s <= 30` fits 32 bits after rounding too.
-//!
-//! Two levels differ by less than 2^15 and a square is less than 2^30, so four squares fit 32 bits; sums of
-//! four are added in 64 bits. A distance of `limit` or more, at which the kernel is below 2^-31, counts as
-//! zero. A smaller distance fits 32 bits, and so does `limit · 2^shift`, which the constructor checks.
-//! Kernels are at most 2^31 and the weights' magnitudes sum to at most 2^31, so every partial sum is at most
-//! 2^62.
-//!
-//! # Error
-//!
-//! Compared with the same model in exact arithmetic on the same levels, at most 2 · 10⁻⁸ of the sum of the
-//! weights' magnitudes. (The error of a power is at most 10⁻⁸, and that of its argument two units of 2^-26
-//! and 2^-31 of itself.) The remaining error is that of rounding a row to levels: half a level per feature,
-//! plus `2^-16` of the distance from the feature's mean for the rounding of its factor. A row outside the
-//! range of the levels is clamped to it.
 
 mod bytes;
 mod exponential;
@@ -214,6 +181,41 @@ pub struct QuantisedParts<'a, L> {
 }
 
 /// A trained Gaussian model in integers. It takes raw rows, borrows its parts and copies nothing.
+///
+/// A feature is quantised to a level, an integer in `[-2^14, 2^14)`, with one step δ for all features (a
+/// level is δ standard deviations). Landmarks are stored as levels in 16 bits, or in 8 bits in steps of at
+/// most 128 levels. Then
+///
+/// `y(x) = mean + scale · Σ_a w_a 2^-u_a`, `u_a = ‖q_a - q(x)‖² · δ² log₂(e) / (2σ²)`,
+///
+/// with exact distances, `u` to 26 fractional bits, the powers from a table with quadratic interpolation, and
+/// integer weights, summed exactly in 64 bits. In single precision there remain two conversions, both of the
+/// sum, a multiplication and an addition.
+///
+/// With a learned map ([`QuantisedMap`]) the levels `p_i` of the features, whose step is that of standard
+/// deviations, become those of the coordinates, `q_k = (Σ_i m_ki p_i + 2^(s-1)) / 2^s`, rounded down and
+/// clamped, and landmarks have one of each coordinate.
+///
+/// # No overflow, for any input
+///
+/// The magnitudes of a row of the map sum to at most 2^16 and levels are at most 2^14, so that its sum is at
+/// most 2^30, and with `s <= 30` fits 32 bits after rounding too.
+///
+/// Two levels differ by less than 2^15 and a square is less than 2^30, so four squares fit 32 bits; sums of
+/// four are added in 64 bits. A distance of `limit` or more, at which the kernel is below 2^-31, counts as
+/// zero. A smaller distance fits 32 bits, and so does `limit · 2^shift`, which the constructor checks.
+/// Kernels are at most 2^31 and the weights' magnitudes sum to at most 2^31, so every partial sum is at most
+/// 2^62.
+///
+/// # Error
+///
+/// Compared with the same model in exact arithmetic on the same levels, at most 2 · 10⁻⁸ of the sum of the
+/// weights' magnitudes. (The error of a power is at most 10⁻⁸, and that of its argument two units of 2^-26
+/// and 2^-31 of itself.) The remaining error is that of rounding a row to levels: half a level per feature,
+/// plus `2^-16` of the distance from the feature's mean for the rounding of its factor. A row outside the
+/// range of the levels is clamped to it.
+///
+/// # Example
 ///
 /// ```
 /// use dpp_nystrom_core::{QuantisedModel, QuantisedParts};

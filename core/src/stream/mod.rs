@@ -1,42 +1,4 @@
 //! Landmarks of a stream: each row is tried once when it arrives, and only the landmarks are stored.
-//!
-//! A row `x` of the stream is proposed for a slot that is drawn uniformly. It replaces the slot's occupant
-//! `x_i` with probability `min(1, r)` (or `r/(1 + r)`, [`Acceptance`]), `r = det K_{C∪x\x_i} / det K_C`.
-//!
-//! # Law
-//!
-//! Let the rows be independent draws from one law `P`. Then a row is a proposal that does not depend on the
-//! landmarks, and a step is a Metropolis (or Barker) move on one of `c` points whose law has the density
-//! `π(x_1, …, x_c) ∝ det [k(x_i, x_j)]` with respect to `P` in each. `r` is the ratio of two such densities,
-//! and detailed balance holds:
-//!
-//! `π(C) P(dx_i) · P(dx) min(1, r) = π(C∪x\x_i) P(dx) · P(dx_i) min(1, 1/r)`.
-//!
-//! No weights of reservoir sampling are needed, since every row is a fresh draw from `P`. The chain is
-//! reversible, and its stationary law is the c-DPP of `P`:
-//!
-//! - if `P` is uniform over `n` given rows, which are streamed with replacement, it is the c-DPP over sets of
-//!   `c` of them, as for [`crate::Chain`]; with unequal probabilities, `Pr(C) ∝ det K_CC · Π P(x_i)`;
-//! - if `P` has a density, it is the c-DPP over the whole space, which needs no ground set for its
-//!   definition.
-//!
-//! The law is exact in the limit, from the first `c` independent rows on. A copy of another landmark has
-//! residual 0 and is never accepted. A copy of the occupant may replace it, which changes nothing.
-//!
-//! # Limitations
-//!
-//! Rows that are sorted, that come in bursts, or whose law drifts are not independent draws. Each row is
-//! tried against the landmarks at its time and never again, so the landmarks then follow no known law: a
-//! landmark from the past stays until a more diverse row is tried at its slot, and a rejected row is lost.
-//! Correlated neighbours slow the chain down, since a row similar to a landmark is accepted only at that
-//! one's slot. Offer every tenth reading instead of each, or a stored set in random order.
-//!
-//! # Cost
-//!
-//! A row costs `c` kernel entries and `c²/2` multiply-adds, less where it is rejected early, and `3(c - i)²`
-//! to open slot `i`: `O(c d + c²)` at most, independent of the number of rows before. Every `8c`-th row also
-//! computes the factor again, as in [`crate::SlotChain`]: `c³/6` multiply-adds and `c²/2` kernel entries. The
-//! memory is that of [`crate::Landmarks`] and `c` rows.
 
 mod state;
 
@@ -88,6 +50,47 @@ pub enum Offer {
 
 /// A c-DPP chain over a stream. [`Progress::steps`] counts rows, [`Progress::proposed`] those that were tried
 /// against `c` landmarks.
+///
+/// A row `x` of the stream is proposed for a slot that is drawn uniformly. It replaces the slot's occupant
+/// `x_i` with probability `min(1, r)` (or `r/(1 + r)`, [`Acceptance`]), `r = det K_{C∪x\x_i} / det K_C`.
+///
+/// # Law
+///
+/// Let the rows be independent draws from one law `P`. Then a row is a proposal that does not depend on the
+/// landmarks, and a step is a Metropolis (or Barker) move on one of `c` points whose law has the density
+/// `π(x_1, …, x_c) ∝ det [k(x_i, x_j)]` with respect to `P` in each. `r` is the ratio of two such densities,
+/// and detailed balance holds:
+///
+/// `π(C) P(dx_i) · P(dx) min(1, r) = π(C∪x\x_i) P(dx) · P(dx_i) min(1, 1/r)`.
+///
+/// No weights of reservoir sampling are needed, since every row is a fresh draw from `P`. The chain is
+/// reversible, and its stationary law is the c-DPP of `P`:
+///
+/// - if `P` is uniform over `n` given rows, which are streamed with replacement, it is the c-DPP over sets of
+///   `c` of them, as for [`crate::Chain`]; with unequal probabilities, `Pr(C) ∝ det K_CC · Π P(x_i)`;
+/// - if `P` has a density, it is the c-DPP over the whole space, which needs no ground set for its
+///   definition.
+///
+/// The chain begins once `c` independent rows have come, and its law tends to this one. A copy of another
+/// landmark has residual 0 and is never accepted. A copy of the occupant may replace it, which changes
+/// nothing.
+///
+/// # Limitations
+///
+/// Rows that are sorted, that come in bursts, or whose law drifts are not independent draws. Each row is
+/// tried against the landmarks at its time and never again, so the landmarks then follow no known law: a
+/// landmark from the past stays until a more diverse row is tried at its slot, and a rejected row is lost.
+/// Correlated neighbours slow the chain down, since a row similar to a landmark is accepted only at that
+/// one's slot. Offer every tenth reading instead of each, or a stored set in random order.
+///
+/// # Cost
+///
+/// A row costs `c` kernel entries and `c²/2` multiply-adds, less where it is rejected early, and `3(c - i)²`
+/// to open slot `i`: `O(c d + c²)` at most, independent of the number of rows before. Every `8c`-th row also
+/// computes the factor again, as in [`crate::SlotChain`]: `c³/6` multiply-adds and `c²/2` kernel entries. The
+/// memory is that of [`crate::Landmarks`] and `c` rows.
+///
+/// # Example
 ///
 /// Afterwards the landmarks are a ground set of their own:
 ///
