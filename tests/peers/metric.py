@@ -1,4 +1,4 @@
-"""Test error of learned metrics: `fit --metric auto` beside `--metric one`, boosted trees and small networks.
+"""Test error of `fit` without options, and of `fit --metric auto` beside `--metric one`, boosted trees and small networks.
 
 A number of rows to learn from and of others to test, standardised targets, means over splits. Networks have 8, 16 or 32 units and three
 seeds, of which the best on a fifth of the training rows, that it has not seen, is trained on all. Boosted trees are those of
@@ -20,8 +20,8 @@ from sklearn.neural_network import MLPRegressor
 TREES = {"500 rounds": dict(max_iter=500, learning_rate=0.05), "300 x 31": dict(max_iter=300)}
 
 
-def own(dpp_nystrom, folder, landmarks, metric, test):
-    fit = [dpp_nystrom, "fit", "train.csv", "--landmarks", str(landmarks), "--metric", metric, "--model", "model.dpp"]
+def own(dpp_nystrom, folder, test, *options):
+    fit = [dpp_nystrom, "fit", "train.csv", "--model", "model.dpp", *options]
     subprocess.run(fit, cwd=folder, check=True, capture_output=True)
     predict = [dpp_nystrom, "predict", "model.dpp", "test.csv", "--out", "predictions.csv"]
     subprocess.run(predict, cwd=folder, check=True, capture_output=True)
@@ -54,7 +54,7 @@ def main():
     parser.add_argument("--landmarks", type=int, nargs="*", default=[16, 32, 100, 500])
     arguments = parser.parse_args()
     counts = arguments.landmarks
-    names = [f"{metric} {c}" for c in counts for metric in ("one", "auto")] + list(TREES) + ["network"]
+    names = [f"{metric} {c}" for c in counts for metric in ("one", "auto")] + ["fit", *TREES, "network"]
     print(f"| data | {' | '.join(names)} | {' | '.join(f'auto/one {c}' for c in counts)} |")
     print("| --- " * (len(names) + len(counts) + 1) + "|", flush=True)
     ratios = []
@@ -71,7 +71,8 @@ def main():
                 write(folder / "train.csv", *train)
                 write(folder / "test.csv", *test)
                 program = arguments.program.resolve()
-                found = [own(program, folder, c, metric, test) for c in counts for metric in ("one", "auto")]
+                compared = [("--landmarks", str(c), "--metric", metric) for c in counts for metric in ("one", "auto")]
+                found = [own(program, folder, test, *options) for options in (*compared, ())]
             trees = [HistGradientBoostingRegressor(early_stopping=False, random_state=0, **how) for how in TREES.values()]
             found += [rooted(model.fit(*train).predict(test[0]), test[1]) for model in trees]
             errors.append([*found, network(train, test)])
