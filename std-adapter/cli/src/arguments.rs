@@ -34,7 +34,7 @@ pub(crate) struct Source {
     /// of a normal distribution, the same with heavy tails clipped smoothly, or not at all
     #[arg(long, value_parser = one_of(&SCALES), default_value = "standard")]
     pub(crate) scale: Scale,
-    /// Use so many rows, drawn at random [default: all; evaluate: 4000]
+    /// Use so many rows, drawn at random [default: all; evaluate, diagnose: 4000]
     #[arg(long, value_name = "N")]
     pub(crate) rows: Option<usize>,
     /// Seed of all that is random

@@ -246,6 +246,7 @@ fn advised(name: &str, subject: &str) -> Option<Advice> {
         "NoClasses" => &["fit --classes"],
         "SpectrumRows" | "WholeMatrix" => return Some(Advice::Words("with --rows")),
         "InMemory" => &["--rows N", "--method rpcholesky --pivot-rows N"],
+        "MetricOfStore" => &["--rows N", "--metric one"],
         "Memory" => &["--landmarks", "--rows", "--precision"],
         "NoRows" => &["omit --refine"],
         "Tolerance" => &["--tolerance", "--max-landmarks", "--sigma", "--method"],

@@ -381,7 +381,7 @@ fn text(report: &Report<'_>) -> String {
         row("features", report.features),
         row("landmarks", report.landmarks),
         row("format", report.numbers),
-        row("bytes of constants", report.flash_bytes),
+        row("bytes of constants, without code", report.flash_bytes),
         row("bytes of RAM for the row", report.ram_bytes),
         row("measured on", format!("{} rows ({})", report.rows, report.measured_on)),
     ];

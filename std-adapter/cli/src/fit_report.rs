@@ -85,7 +85,7 @@ impl FlashReport {
     const COLUMNS: [Column<Tried>; 7] = [
         ("metric", |tried| if tried.line { "line".to_owned() } else { tried.metric.to_string() }),
         ("numbers", |tried| tried.numbers.to_owned()),
-        ("landmarks", |tried| tried.landmarks.to_string()),
+        ("landmarks", |tried| if tried.line { "-".to_owned() } else { tried.landmarks.to_string() }),
         ("free", |tried| if tried.free_landmarks { "yes" } else { "no" }.to_owned()),
         ("bytes", |tried| tried.bytes.to_string()),
         ("error on rows used to choose", |tried| short(tried.error.value())),
@@ -94,10 +94,10 @@ impl FlashReport {
 
     fn text(&self) -> String {
         format!(
-            "\nModels tried for {} bytes of flash, with their {} on parts of the rows held out. Of those on most parts the one with the \
-             least is taken, integers only where theirs times {COARSER} is less: they err by more on rows unlike these. Figures on \
-             different parts do not compare. The test error is of the export in these numbers, the training error of the model itself. \
-             Bytes are left where all landmarks that the rows allow fit. Write it with: dpp-nystrom export MODEL --to c\n{}",
+            "\nModels tried for {} bytes of flash, with their {} on parts of the rows held out. Chosen: the least among those measured on the \
+             largest number of parts, integers only if theirs times {COARSER} is less, since they err by more on rows unlike these. \
+             Figures on different parts do not compare. The test error is of the export in these numbers, the training error of the \
+             model itself. Bytes stay unused if the rows allow no more landmarks. Write it with: dpp-nystrom export MODEL --to c\n{}",
             self.budget,
             self.chosen.error.plural(),
             table(&Self::COLUMNS, &self.candidates)

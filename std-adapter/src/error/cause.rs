@@ -237,6 +237,15 @@ pub(crate) enum Cause {
         /// Rows available.
         rows: usize,
     },
+    /// A metric of a row store that is read in place.
+    #[error(
+        "cannot learn a metric of a store of {rows} rows: it takes at most 2^24 values; draw some of the rows, fit the file that the \
+         store was made of, or take the metric one"
+    )]
+    MetricOfStore {
+        /// Rows available.
+        rows: usize,
+    },
     /// A checkpoint that cannot be resumed from.
     #[error("{}: {problem}", path.display())]
     Checkpoint {
@@ -510,6 +519,7 @@ impl Cause {
             | Self::ClippedFlash
             | Self::StoreColumns { .. }
             | Self::InMemory { .. }
+            | Self::MetricOfStore { .. }
             | Self::OtherScale
             | Self::BuiltInKernel { .. }
             | Self::SpectrumRows { .. }

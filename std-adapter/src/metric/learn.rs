@@ -95,6 +95,8 @@ pub struct LearnedMetric {
     pub landmarks: Option<Vec<f64>>,
     /// Why nothing was learned, for [`Metric::Auto`].
     pub reason: Option<&'static str>,
+    /// Why the metric was preferred to the one of least error, if it was.
+    pub preferred: Option<&'static str>,
     /// The rows held out.
     pub(crate) held_out: Option<Vec<usize>>,
     /// What may be better with more landmarks: the scales that a map was preferred to, and those of the
@@ -121,6 +123,7 @@ impl LearnedMetric {
             errors: Vec::new(),
             landmarks: None,
             reason: Some(reason),
+            preferred: None,
             held_out: None,
             others: Vec::new(),
         }
@@ -128,7 +131,11 @@ impl LearnedMetric {
 
     /// Take these scales in place of the metric.
     pub(crate) fn with_scales(self, scales: Vec<f64>) -> Self {
-        Self { metric: Metric::Scales, scales, map: None, others: Vec::new(), ..self }
+        let preferred = match self.metric {
+            Metric::Scales => self.preferred,
+            _ => Some("others are lower with fewer landmarks"),
+        };
+        Self { metric: Metric::Scales, scales, map: None, preferred, others: Vec::new(), ..self }
     }
 
     /// Return the inverse length-scales; `None` for one bandwidth.
@@ -235,7 +242,7 @@ pub(crate) fn learn_metric(
     }
     kernel.kind = kind;
     let may_be_any = metric == Metric::Auto && !free;
-    let (metric, best) = search.choose(&found, &losses, metric, leaves_enough)?;
+    let (metric, best, preferred) = search.choose(&found, &losses, metric, leaves_enough)?;
     let scales = found.iter().find(|(other, _)| *other == Metric::Scales);
     let mut others = Vec::new();
     if may_be_any {
@@ -281,7 +288,19 @@ pub(crate) fn learn_metric(
         }
     };
     let reason = None;
-    Ok(LearnedMetric { metric, errors, scales, map, kernel, kinds, landmarks, reason, held_out, others })
+    Ok(LearnedMetric {
+        metric,
+        errors,
+        scales,
+        map,
+        kernel,
+        kinds,
+        landmarks,
+        reason,
+        preferred,
+        held_out,
+        others,
+    })
 }
 
 /// What is wanted of a metric.
@@ -301,8 +320,8 @@ struct Obstacle {
 }
 
 const FEW_GROUPS: Obstacle = Obstacle {
-    reason: Some("fewer than ten groups"),
-    problem: "it takes at least ten groups; take the metric one",
+    reason: Some("fewer than ten groups beside those left out"),
+    problem: "it takes at least ten groups beside those left out for the test error; take the metric one",
 };
 
 impl Wanted {
@@ -335,7 +354,7 @@ impl Wanted {
         }
         if data.len() < FEWEST_ROWS {
             return Err(Obstacle {
-                reason: Some("fewer than 70 rows to learn from"),
+                reason: Some("fewer than 70 rows beside those left out"),
                 problem: "it takes at least 70 rows to learn from, which a fit has of 100; take the metric one",
             });
         }
@@ -443,7 +462,7 @@ mod tests {
     use crate::error::{Cause, Error};
     use crate::kernel::{kind::KernelKind, metric::Metric, spec::KernelSpec};
     use crate::landmarks::{Task, methods::rpcholesky::RpCholesky, run};
-    use crate::metric::descent::Effort;
+    use crate::metric::{descent::Effort, transform::Transform};
     use crate::observer::NoObserver;
     use dpp_nystrom_core::Error as CoreError;
 
@@ -557,7 +576,24 @@ mod tests {
         assert_eq!((lengths(&losses), lengths(&more)), (vec![40; 3], vec![80, 80, 40]));
         // What was judged on fewer rows is not chosen, however low its error.
         more[2] = Some(vec![0.0; 40]);
-        assert_ne!(search.choose(&found, &more, Metric::Auto, |_| true).unwrap().0, Metric::Map(Some(2)));
+        let choose = |losses: &[_], leaves_enough: &dyn Fn(&Transform) -> bool| {
+            let (metric, _, preferred) = search.choose(&found, losses, Metric::Auto, leaves_enough).unwrap();
+            (metric, preferred)
+        };
+        assert_ne!(choose(&more, &|_| true).0, Metric::Map(Some(2)));
+        let noise =
+            at(1.0).unwrap().iter().zip([0.9, -1.0].iter().cycle()).map(|(loss, by)| loss + by).collect();
+        let noisy = [at(1.0), Some(noise), None];
+        let dependent = [at(1.0), at(0.5), None];
+        let is_one = |transform: &Transform| *transform == found[0].1.point.transform;
+        assert_eq!(choose(&dependent, &|_| true), (Metric::Scales, None));
+        assert_eq!(
+            choose(&noisy, &|_| true),
+            (Metric::One, Some("others are lower by no more than the noise"))
+        );
+        let fewer = Some("others leave fewer independent rows than landmarks");
+        assert_eq!(choose(&dependent, &is_one), (Metric::One, fewer));
+        assert_eq!(choose(&dependent, &|_| false), (Metric::Scales, None));
     }
 
     /// A map descends again only where it may be the best.

@@ -145,7 +145,10 @@ pub(crate) fn number_of_landmarks(
         };
         errors.push((tried.count, tried.error(&compared)));
         if !is_lower(&tried.losses, &best.losses, compared.margin()) {
-            break "twice as many do not lower the error by more than its standard error";
+            break match tried.count == 2 * best.count {
+                true => "twice as many do not lower the error by more than its standard error",
+                false => "more do not lower the error by more than its standard error",
+            };
         }
         best = tried;
         if any_kind && kinds.is_empty() {

@@ -288,38 +288,49 @@ impl Search<'_> {
 
     /// Choose the metric that is wanted, or of several the first whose error no later one lowers by more than
     /// the margin. Of several, one that does not leave enough independent rows for the landmarks is chosen
-    /// only if none does, and none that was judged on fewer rows than others.
+    /// only if none does, and none that was judged on fewer rows than others. Tell why it is not the one of
+    /// least error, if it is not.
     pub(super) fn choose(
         &self,
         found: &[(Metric, Measured)],
         losses: &[Option<Vec<f64>>],
         wanted: Metric,
         leaves_enough: impl Fn(&Transform) -> bool,
-    ) -> Result<(Metric, Measured), Error> {
+    ) -> Result<(Metric, Measured, Option<&'static str>), Error> {
         let is_wanted = |metric: Metric| match wanted {
             Metric::Auto => true,
             Metric::Map(None) => matches!(metric, Metric::Map(_)),
             wanted => metric == wanted,
         };
-        let mut candidates: Vec<_> =
-            found.iter().zip(losses).filter(|((metric, _), _)| is_wanted(*metric)).collect();
-        let leaves_enough = |found: &Measured| leaves_enough(&found.point.transform);
-        let enough: Vec<_> =
-            candidates.iter().copied().filter(|((_, found), _)| leaves_enough(found)).collect();
-        if !enough.is_empty() {
-            candidates = enough;
-        }
-        let mut best: Option<(&(Metric, Measured), &[f64])> = None;
         let most = losses.iter().flatten().map(Vec::len).max();
-        for (candidate, losses) in candidates {
-            let Some(losses) = losses.as_ref().filter(|losses| Some(losses.len()) == most) else { continue };
+        let judged = |losses: &&[f64]| Some(losses.len()) == most;
+        let all: Vec<(&(Metric, Measured), &[f64])> = found
+            .iter()
+            .zip(losses)
+            .filter(|((metric, _), _)| is_wanted(*metric))
+            .filter_map(|(found, losses)| Some((found, losses.as_deref().filter(judged)?)))
+            .collect();
+        let leaves_enough = |found: &Measured| leaves_enough(&found.point.transform);
+        let enough: Vec<_> = all.iter().copied().filter(|((_, found), _)| leaves_enough(found)).collect();
+        let candidates = if enough.is_empty() { &all } else { &enough };
+        let mut best: Option<(&(Metric, Measured), &[f64])> = None;
+        for &(candidate, losses) in candidates {
             if best.as_ref().is_none_or(|(_, least)| is_lower(losses, least, self.sample.margin())) {
                 best = Some((candidate, losses));
             }
         }
-        best.map(|(candidate, _)| candidate.clone()).ok_or(Error(Cause::Metric {
-            problem: "no map of this rank leaves as many independent rows as landmarks; take a larger rank or fewer landmarks",
-        }))
+        let Some(((metric, found), own)) = best else {
+            return Err(Error(Cause::Metric {
+                problem: "no map of this rank leaves as many independent rows as landmarks; take a larger rank or fewer landmarks",
+            }));
+        };
+        let is_less = |(_, losses): &(_, &[f64])| is_lower(losses, own, 0.0);
+        let preferred = match (candidates.iter().any(is_less), all.iter().any(is_less)) {
+            (true, _) => Some("others are lower by no more than the noise"),
+            (false, true) => Some("others leave fewer independent rows than landmarks"),
+            (false, false) => None,
+        };
+        Ok((*metric, found.clone(), preferred))
     }
 
     /// Select landmarks in the metric of this transform.

@@ -255,11 +255,14 @@ fn in_metric<'s, 'a>(
         return Ok(InMetric { memory, unscaled: None, learned: None, reason: None, params });
     }
     let too_large = || Error(Cause::InMemory { what: LEARNED_METRIC.to_owned(), rows: source.len() });
-    let rows = memory(params).and_then(|rows| rows.ok_or_else(too_large));
+    let rows = memory(params).and_then(|rows| rows.ok_or_else(too_large)).map_err(|error| match error {
+        Error(Cause::InMemory { rows, .. }) if !free => Error(Cause::MetricOfStore { rows }),
+        error => error,
+    });
     let reason = match (&params.landmarks, &rows) {
         (Landmarks::Free(_), _) => None,
         (Landmarks::Within(_), _) => Some("the number of landmarks is left open"),
-        (_, Err(Error(Cause::InMemory { .. }))) => Some("the rows do not fit in memory"),
+        (_, Err(Error(Cause::MetricOfStore { .. }))) => Some("a store of more than 2^24 values"),
         _ => None,
     };
     if let (Metric::Auto, Some(_)) = (metric, reason) {
@@ -340,7 +343,9 @@ fn learned_metric<'s>(
     let seen = left_out.map(LeftOut::seen);
     let learning = seen.as_ref().map(|seen| RowSource::gather(rows.as_ref(), seen)).transpose()?;
     let learning = learning.as_ref().unwrap_or(rows.as_ref());
-    let from = choose_bandwidth(from, kind, learning, params.seed, observer)?.sigma;
+    // Where all rows are left out nothing is learned, from this bandwidth or another.
+    let known = if learning.is_empty() { rows.as_ref() } else { learning };
+    let from = choose_bandwidth(from, kind, known, params.seed, observer)?.sigma;
     let start = (KernelSpec { kind, sigma: from }, kinds == Kinds::Any);
     let learn = || learn_metric(learning, start, metric, (count, free), params.seed, observer);
     let mut learned = match params.metrics {

@@ -257,7 +257,7 @@ fn classes_for_a_number_of_bytes() {
             let text = folder.run(&fit).good().out;
             assert!(
                 text.contains("with their log-losses on parts")
-                    && text.contains("integers only where theirs times 1.01")
+                    && text.contains("integers only if theirs times 1.01")
             );
         }
 
@@ -496,6 +496,15 @@ fn rows_of_a_group_and_of_a_time_are_held_out_together() {
     refused("fit rows.csv --group person --model m.dpp", &["no column is called \"person\""]);
     refused("convert rows.csv --group sensor --out r.rows", &["omit --group and --time"]);
     refused("evaluate alone.csv --time --methods kdpp --landmarks 5", &["omit --group and --time"]);
+    // Where all groups are held out for the test error, nothing is left to learn a metric from.
+    let few: String = (0..300).map(|row| format!("{},{},{}\n", row % 3, row % 17, row % 19)).collect();
+    folder.write("few.csv", format!("g,a,y\n{few}"));
+    let out = folder.run("fit few.csv --group g --model m.dpp").good().out;
+    assert!(out.contains("one (not learned: fewer than 70 rows beside those left out)"), "{out}");
+    refused(
+        "fit few.csv --group g --metric scales --model m.dpp",
+        &["cannot learn a metric", "the metric one"],
+    );
     folder.write("one.csv", "g,a,y\n1,2,3\n1,3,4\n1,4,6\n");
     refused("fit one.csv --group g --metric one --model m.dpp", &["one group", "--group"]);
 }

@@ -43,7 +43,20 @@ fn methods_that_need_rows_in_memory_reject_a_large_store() {
         let fit = format!("fit --metric one a.rows --sigma 2 --ridge 1e-3 {options} --model m.dpp");
         folder.run(&fit).refused(&[what, &rows, "--rows"]);
     }
+    let fit = "fit a.rows --landmarks 5 --method uniform --sigma 2 --ridge 1e-3 --model m.dpp";
+    folder.run(&format!("{fit} --metric scales")).refused(&[
+        "cannot learn a metric of a store",
+        &rows,
+        "(--rows N, --metric one)",
+    ]);
     assert!(!folder.path("m.dpp").exists());
+    let run = folder.run(fit).good();
+    assert!(
+        run.err.contains("warning: no metric was learned") && run.err.contains("--rows 100000"),
+        "{}",
+        run.err
+    );
+    assert!(!folder.run(&format!("{fit} --metric one")).good().err.contains("no metric"));
     // The options that the error message advises.
     for options in [
         "--method kmeans-snapped --rows 500",

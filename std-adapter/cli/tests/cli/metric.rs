@@ -210,7 +210,7 @@ fn auto_says_why_it_learned_nothing() {
     let folder = folder();
     for (options, reason) in [
         ("--landmarks 5 --kernel linear", "the kernel has no bandwidth"),
-        ("--landmarks 5 --rows 95", "fewer than 70 rows to learn from"),
+        ("--landmarks 5 --rows 95", "fewer than 70 rows beside those left out"),
         ("--tolerance 0.5", "the number of landmarks is left open"),
     ] {
         let fit = |metric: &str| folder.run(&format!("fit a.csv --model m {options} {metric}")).good();

@@ -261,6 +261,8 @@ struct MetricReport<'a> {
     metric: Metric,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_learned: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preferred: Option<&'static str>,
     scales: &'a [f64],
     map: Option<Vec<&'a [f64]>>,
     held_out: Vec<HeldOut>,
@@ -268,9 +270,10 @@ struct MetricReport<'a> {
 
 impl<'a> MetricReport<'a> {
     fn of(learned: &'a LearnedMetric, classes: bool) -> Self {
-        let LearnedMetric { metric, scales, map, reason, .. } = learned;
+        let LearnedMetric { metric, scales, map, reason, preferred, .. } = learned;
         Self {
             metric: *metric,
+            preferred: *preferred,
             not_learned: *reason,
             scales,
             map: map.as_ref().map(|map| map.values.chunks_exact(scales.len()).collect()),
@@ -285,20 +288,9 @@ impl<'a> MetricReport<'a> {
             Some(reason) => format!("{} (not learned: {reason})", self.metric),
             None => {
                 let (metric, errors) = (self.metric, errors.join(", "));
-                format!("{metric} ({what} on rows used to choose: {errors}{})", self.within_noise())
+                let preferred = self.preferred.map(|reason| format!("; {reason}")).unwrap_or_default();
+                format!("{metric} ({what} on rows used to choose: {errors}{preferred})")
             }
-        }
-    }
-
-    /// Tell why a metric is chosen although another has a lower error.
-    fn within_noise(&self) -> &'static str {
-        let own = self.held_out.iter().find(|tried| tried.metric == self.metric);
-        let least = self.held_out.iter().map(|tried| tried.error.value()).fold(f64::INFINITY, f64::min);
-        match own.is_some_and(|own| own.error.value() > least) {
-            true => {
-                "; others are lower by no more than the noise, with fewer landmarks, or leave too few independent rows"
-            }
-            false => "",
         }
     }
 }

@@ -96,13 +96,14 @@ fn risks(found: &Regression, all: &Diagnosis) -> String {
         + &format!(
             "\nIn units of the target's variance. Ridge {}. The fit on all rows stands in for the true function; the noise\n\
              variance, {} in every row, is the sum of its squared residuals over {} degrees of freedom. With\n\
-             probability {} the square root of the ratio of biases is below {} (Corollary 2); it is always\n\
+             probability {} the square root of the ratio of biases is below {}{} (Corollary 2); it is always\n\
              below {} (trivial).\n",
             short(found.ridge),
             short(found.noise),
             short(found.residual_freedom),
             1.0 - all.delta,
             short(found.corollary),
+            if found.corollary > found.trivial { "*" } else { "" },
             short(found.trivial)
         )
 }
@@ -122,6 +123,8 @@ fn mixing(found: &Diagnosis) -> String {
         meeting.median.map_or_else(|| format!("over {}", meeting.limit), |median| median.to_string());
     rows.push(row("median steps to meet", median));
     aligned(&["mixing of Algorithm 1", ""], &rows)
+        + "\nBoth chains of a pair start from uniform rows: the steps to meet are no bound on the mixing time and no\n\
+           estimate of it.\n"
 }
 
 fn contraction_rows(contraction: &Contraction, found: &Diagnosis, rows: &mut Vec<Vec<String>>) {
