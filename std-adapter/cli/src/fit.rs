@@ -261,7 +261,7 @@ fn tell(outcome: &Outcome<'_>, checkpoint: Option<&Checkpoint>) {
     }
     let selected = &outcome.selected;
     let not_learned = selected.metric.as_ref().is_some_and(|metric| metric.reason.is_some());
-    if not_learned && selected.source().slices().is_some() {
+    if not_learned && selected.source().as_prepared().is_none() {
         note(
             "warning: no metric was learned, since the store has more than 2^24 values, and the error may be several times higher for \
              that: compare it with that of --rows 100000, a sample of the rows, or fit the file that the store was made of",

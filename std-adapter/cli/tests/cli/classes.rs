@@ -499,8 +499,9 @@ fn rows_of_a_group_and_of_a_time_are_held_out_together() {
     // Where all groups are held out for the test error, nothing is left to learn a metric from.
     let few: String = (0..300).map(|row| format!("{},{},{}\n", row % 3, row % 17, row % 19)).collect();
     folder.write("few.csv", format!("g,a,y\n{few}"));
-    let out = folder.run("fit few.csv --group g --model m.dpp").good().out;
-    assert!(out.contains("one (not learned: fewer than 70 rows beside those left out)"), "{out}");
+    let run = folder.run("fit few.csv --group g --model m.dpp").good();
+    assert!(run.out.contains("one (not learned: fewer than 70 rows beside those left out)"), "{}", run.out);
+    assert!(!run.err.contains("warning"), "{}", run.err);
     refused(
         "fit few.csv --group g --metric scales --model m.dpp",
         &["cannot learn a metric", "the metric one"],
