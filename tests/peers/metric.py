@@ -52,9 +52,10 @@ def main():
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--rows", type=int, default=4_000, help="of which a quarter is for the test")
     parser.add_argument("--landmarks", type=int, nargs="*", default=[16, 32, 100, 500])
+    parser.add_argument("--without-network", action="store_true", help="train no network")
     arguments = parser.parse_args()
     counts = arguments.landmarks
-    names = [f"{metric} {c}" for c in counts for metric in ("one", "auto")] + ["fit", *TREES, "network"]
+    names = [f"{metric} {c}" for c in counts for metric in ("one", "auto")] + ["fit", *TREES] + ["network"] * (not arguments.without_network)
     print(f"| data | {' | '.join(names)} | {' | '.join(f'auto/one {c}' for c in counts)} |")
     print("| --- " * (len(names) + len(counts) + 1) + "|", flush=True)
     ratios = []
@@ -75,7 +76,7 @@ def main():
                 found = [own(program, folder, test, *options) for options in (*compared, ())]
             trees = [HistGradientBoostingRegressor(early_stopping=False, random_state=0, **how) for how in TREES.values()]
             found += [rooted(model.fit(*train).predict(test[0]), test[1]) for model in trees]
-            errors.append([*found, network(train, test)])
+            errors.append([*found, *([] if arguments.without_network else [network(train, test)])])
         means = np.mean(errors, 0)
         ratios.append(means[1 : 2 * len(counts) : 2] / means[: 2 * len(counts) : 2])
         print(f"| {name} | {' | '.join(f'{value:.3f}' for value in (*means, *ratios[-1]))} |", flush=True)
