@@ -131,10 +131,9 @@ impl LearnedMetric {
 
     /// Take these scales in place of the metric.
     pub(crate) fn with_scales(self, scales: Vec<f64>) -> Self {
-        let preferred = match self.metric {
-            Metric::Scales => self.preferred,
-            _ => Some("others are lower with fewer landmarks"),
-        };
+        let own = self.errors.iter().find(|(metric, _)| *metric == Metric::Scales).map(|(_, error)| *error);
+        let is_least = own.is_none_or(|own| self.errors.iter().all(|(_, error)| *error >= own));
+        let preferred = (!is_least).then_some("others are lower with fewer landmarks");
         Self { metric: Metric::Scales, scales, map: None, preferred, others: Vec::new(), ..self }
     }
 

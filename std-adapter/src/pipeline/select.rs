@@ -344,8 +344,8 @@ fn learned_metric<'s>(
     let learning = seen.as_ref().map(|seen| RowSource::gather(rows.as_ref(), seen)).transpose()?;
     let learning = learning.as_ref().unwrap_or(rows.as_ref());
     // Where all rows are left out nothing is learned, from this bandwidth or another.
-    let known = if learning.is_empty() { rows.as_ref() } else { learning };
-    let from = choose_bandwidth(from, kind, known, params.seed, observer)?.sigma;
+    let begun = if learning.is_empty() { rows.as_ref() } else { learning };
+    let from = choose_bandwidth(from, kind, begun, params.seed, observer)?.sigma;
     let start = (KernelSpec { kind, sigma: from }, kinds == Kinds::Any);
     let learn = || learn_metric(learning, start, metric, (count, free), params.seed, observer);
     let mut learned = match params.metrics {
