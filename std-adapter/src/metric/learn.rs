@@ -454,7 +454,8 @@ fn without_negligible(scales: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::{
-        LEARNING_ROWS, MULTIPLES, Sample, Search, Split, WIDEST_MAP, contenders, learn_metric, ranks,
+        LEARNING_ROWS, LearnedMetric, MULTIPLES, Sample, Search, Split, WIDEST_MAP, contenders, learn_metric,
+        ranks,
     };
     use crate::approximation::gram::Gram;
     use crate::data::{prepared::Prepared, prepared::StandardTarget, weights::Weights};
@@ -593,6 +594,16 @@ mod tests {
         let fewer = Some("others leave fewer independent rows than landmarks");
         assert_eq!(choose(&dependent, &is_one), (Metric::One, fewer));
         assert_eq!(choose(&dependent, &|_| false), (Metric::Scales, None));
+    }
+
+    #[test]
+    fn scales_for_more_landmarks_tell_of_a_lower_error_with_fewer() {
+        let spec = KernelSpec { kind: KernelKind::Gaussian, sigma: 3.0 };
+        let of = |map: f64| {
+            let errors = vec![(Metric::One, 0.3), (Metric::Scales, 0.2), (Metric::Map(Some(2)), map)];
+            LearnedMetric { errors, ..LearnedMetric::one(2, spec, "") }.with_scales(vec![1.0, 2.0]).preferred
+        };
+        assert_eq!((of(0.1), of(0.25)), (Some("others are lower with fewer landmarks"), None));
     }
 
     /// A map descends again only where it may be the best.
