@@ -106,7 +106,7 @@ pub enum Error {
     /// precision.
     Ridge,
     /// A regression that is full: 2³⁵ effective rows in `f32`, 2⁵³ in `f64`, or a state of more than 2⁵³
-    /// rows.
+    /// rows. A scaling that is full: 2²⁴ rows in `f32`, 2³² - 1 in `f64`.
     RowCount,
     /// A forgetting factor λ that is not in (0, 1].
     Forgetting,
@@ -270,7 +270,8 @@ impl fmt::Display for Error {
                 "the ridge must be a finite number, not negative, nor too small for the precision",
             ),
             Self::RowCount => f.write_str(
-                "full: over 2^35 effective rows in single precision, or 2^53 rows: forget some, or start again",
+                "full: over 2^35 effective rows in single precision or 2^53 rows (of a scaling 2^24 or 2^32): forget \
+                 some, freeze the scaling, or start again",
             ),
             Self::Forgotten => {
                 f.write_str("fewer than 1/16 of a row would be left: learn rows before forgetting more")

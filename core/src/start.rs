@@ -78,8 +78,8 @@ where
 /// where there are fewer rows. Return the number of landmarks. For a device, which has no other rows to try.
 ///
 /// # Errors
-/// [`Error::Empty`] for `c = 0` and where not even one row has a positive diagonal, [`Error::Capacity`],
-/// [`Error::NotFinite`].
+/// [`Error::Empty`] where there is no landmark in the end: for `c = 0`, and where no row has a positive
+/// diagonal. [`Error::Capacity`], [`Error::NotFinite`].
 ///
 /// ```
 /// use dpp_nystrom_core::{Landmarks, Points, Random, Workspace, kernel::Gaussian, start};

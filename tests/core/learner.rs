@@ -976,3 +976,16 @@ fn an_exchange_without_a_solution_stands() {
     learner.learn(&[1e3], 1.0).unwrap();
     assert!(learner.solve(1e-3).is_ok() && learner.predict(&[1e3]).is_ok());
 }
+
+/// Of 2²⁴ rows the next would be lost in the rounding of a sum.
+#[test]
+fn a_scaling_that_is_full_refuses_rows() {
+    let mut learner = Learner::<2, 1>::new();
+    learner.start(Gaussian::new(1.0).unwrap());
+    for row in 0..1_u32 << 24 {
+        let value = f32::from((row % 2) as u8);
+        learner.scale(&[value], value).unwrap();
+    }
+    assert_eq!(learner.scale(&[0.0], 0.0), Err(Error::RowCount));
+    learner.freeze_scaling().unwrap();
+}

@@ -11,8 +11,9 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
     ///
     /// # Errors
     /// [`Error::Phase`], and with the number of rows before it and the feature (`D` for the target)
-    /// [`Error::NotFinite`], or [`Error::TooLarge`] where the sum of squared deviations overflows. A row that
-    /// is refused is not counted.
+    /// [`Error::NotFinite`], or [`Error::TooLarge`] where the sum of squared deviations overflows.
+    /// [`Error::RowCount`] from 2²⁴ rows in `f32` and 2³² - 1 in `f64`, since a row would be lost in the sums'
+    /// rounding: freeze the scaling. A row that is refused is not counted.
     ///
     /// ```
     /// use dpp_nystrom_core::{Error, Learner, kernel::Gaussian};
@@ -33,6 +34,9 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
             return Err(Error::NotFinite { row: row_number(scaled), column });
         }
         let count = T::from_rows(scaled + 1);
+        if count == T::from_rows(scaled) || self.status.scaled == u32::MAX {
+            return Err(Error::RowCount);
+        }
         let Status { target_mean, target_scale, .. } = self.status;
         let means = self.means.iter().copied().chain([target_mean]);
         let sums = self.scales.iter().copied().chain([target_scale]);
@@ -49,7 +53,7 @@ impl<const C: usize, const D: usize, K: Kernel<T>, T: Scalar> Learner<C, D, K, T
         }
         let Status { target_mean, target_scale, .. } = &mut self.status;
         deviate(target_mean, target_scale, target, count);
-        self.status.scaled = self.status.scaled.saturating_add(1);
+        self.status.scaled += 1;
         Ok(())
     }
 
