@@ -215,7 +215,7 @@ pub(crate) fn kernel(
     observer: &dyn Observer,
 ) -> Result<KernelSpec, Error> {
     let KernelParams { kind, sigma, .. } = arguments.params()?;
-    let ChosenBandwidth { sigma, at_edge } = choose_bandwidth(sigma, kind, data, seed, observer)?;
+    let ChosenBandwidth { sigma, at_edge, .. } = choose_bandwidth(sigma, kind, data, seed, observer)?;
     tell_edge(at_edge, sigma);
     Ok(KernelSpec { kind, sigma })
 }

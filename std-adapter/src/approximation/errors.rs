@@ -21,6 +21,7 @@ const BLOCK: usize = 1_024;
 /// assert_eq!(TraceError::of(0.0, 0.0).fraction, 0.0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TraceError {
     /// `tr(K - K̃)`.
     pub error: f64,

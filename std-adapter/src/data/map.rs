@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 /// let map = Map { rank: 1, values: vec![2.0, -1.0] };
 /// let scaler = Scaler { means: vec![1.0, 0.0], deviations: vec![1.0, 0.5], map: Some(map), bounds: None };
 /// let mut mapped = [0.0];
-/// scaler.apply_row(&[3.0, 1.0], &mut mapped);
+/// scaler.apply_row(&[3.0, 1.0], &mut mapped)?;
 /// assert_eq!(mapped, [2.0 * 2.0 - 1.0 * 2.0]);
+/// # Ok::<(), dpp_nystrom::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Map {

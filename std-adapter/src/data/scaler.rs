@@ -6,6 +6,7 @@
 
 use crate::data::map::Map;
 use crate::data::weights::Weights;
+use crate::error::{Error, check_length};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -225,7 +226,7 @@ impl Scaler {
             scaled.par_chunks_mut(width * BLOCK).zip(rows.par_chunks(features * BLOCK)).for_each(
                 |(scaled, rows)| {
                     for (scaled, row) in scaled.chunks_exact_mut(width).zip(rows.chunks_exact(features)) {
-                        self.apply_row(row, scaled);
+                        self.scale_row(row, scaled);
                     }
                 },
             );
@@ -264,16 +265,31 @@ impl Scaler {
 
     /// Standardise and map one row: to [`width`](Self::width) numbers.
     ///
+    /// # Errors
+    /// `ErrorKind::Argument` unless there is a value for each feature, and a slot for each number.
+    ///
     /// ```
     /// use dpp_nystrom::data::Scaler;
     ///
     /// let scaler = Scaler { means: vec![20.0], deviations: vec![2.0], map: None, bounds: None };
     /// let mut scaled = [0.0];
-    /// scaler.apply_row(&[23.0], &mut scaled);
+    /// scaler.apply_row(&[23.0], &mut scaled)?;
     /// assert_eq!(scaled, [1.5]);
+    /// assert!(scaler.apply_row(&[23.0, 1.0], &mut scaled).is_err());
+    /// # Ok::<(), dpp_nystrom::Error>(())
     /// ```
-    pub fn apply_row(&self, raw: &[f64], scaled: &mut [f64]) {
-        let raw = raw.iter().take(self.means.len()).enumerate();
+    pub fn apply_row(&self, raw: &[f64], scaled: &mut [f64]) -> Result<(), Error> {
+        check_length("values of a row", self.means.len(), raw.len())?;
+        check_length("numbers of a scaled row", self.width(), scaled.len())?;
+        self.scale_row(raw, scaled);
+        Ok(())
+    }
+
+    /// [`apply_row`](Self::apply_row) of as many values as there are features, to as many numbers as there
+    /// are.
+    pub(crate) fn scale_row(&self, raw: &[f64], scaled: &mut [f64]) {
+        debug_assert_eq!((raw.len(), scaled.len()), (self.means.len(), self.width()));
+        let raw = raw.iter().enumerate();
         let standard = raw.map(|(feature, &value)| self.standard(feature, value));
         match &self.map {
             Some(map) => map.apply(standard, scaled),
@@ -405,10 +421,10 @@ mod tests {
         // Scales of a metric multiply what is clipped.
         let (mut twice, mut row, mut scaled) = (clipped.clone(), [0.0; 3], [0.0; 3]);
         twice.rescale(&[2.0, 0.0, 1.0]);
-        clipped.apply_row(&[120.0, 1.0, 7.0], &mut row);
-        twice.apply_row(&[120.0, 1.0, 7.0], &mut scaled);
+        clipped.scale_row(&[120.0, 1.0, 7.0], &mut row);
+        twice.scale_row(&[120.0, 1.0, 7.0], &mut scaled);
         assert!((scaled[0] - 2.0 * row[0]).abs() < 1e-12 && scaled[1] == 0.0 && twice.is_well_formed(3));
-        clipped.apply_row(&[f64::INFINITY, f64::NAN, 7.0], &mut row);
+        clipped.scale_row(&[f64::INFINITY, f64::NAN, 7.0], &mut row);
         assert!(!row[0].is_finite() && row[1].is_nan());
     }
 

@@ -103,6 +103,11 @@ pub(crate) enum Cause {
         /// Rows available.
         rows: usize,
     },
+    /// Sums that were accumulated by another specification.
+    #[error(
+        "these rows were accumulated by another specification: landmarks, kernel, scaling, folds, seed or labels differ"
+    )]
+    OtherSpec,
     /// Too few rows to cross-validate.
     #[error("{rows} rows are too few to cross-validate; give the ridge as a number")]
     Folds {
@@ -477,7 +482,9 @@ impl Cause {
             | Self::Included { .. }
             | Self::TooFewAllowed { .. }
             | Self::Eigenvalues => ErrorKind::Landmarks,
-            Self::Regression { .. } | Self::NotFinite | Self::Unsettled { .. } => ErrorKind::Regression,
+            Self::Regression { .. } | Self::NotFinite | Self::Unsettled { .. } | Self::OtherSpec => {
+                ErrorKind::Regression
+            }
             Self::Export(_) => ErrorKind::Export,
             Self::DeviceModel { .. }
             | Self::Model { .. }

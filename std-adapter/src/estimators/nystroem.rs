@@ -453,7 +453,7 @@ impl<K: Kernel<f64> + Clone + Sync> Nystroem<K> {
     /// # Ok::<(), dpp_nystrom::Error>(())
     /// ```
     pub fn transform(&self, rows: &[f64]) -> Result<Vec<f64>, Error> {
-        self.transform_by(rows, self.columns.features(), |raw, row| self.columns.scaler.apply_row(raw, row))
+        self.transform_by(rows, self.columns.features(), |raw, row| self.columns.scaler.scale_row(raw, row))
     }
 
     /// [`transform`](Self::transform), for rows that are scaled, and mapped, already, such as the landmarks

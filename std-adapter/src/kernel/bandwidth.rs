@@ -21,6 +21,7 @@ pub(crate) const MEDIAN_SAMPLE: usize = 1_000;
 /// assert_eq!("0.5".parse(), Ok(Sigma::Value(0.5)));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Sigma {
     /// This value, in units of the standardised features.
     Value(f64),

@@ -61,7 +61,7 @@ impl Model {
         let assessor = Assessor::new(model, None, Some(Uncertainty { factor: &factor, triangle, solved }))?;
         let room = width + coefficients.weights.len();
         let assess = |(raw, value): (&[f64], f64), (row, room): &mut (Vec<f64>, Vec<f64>)| {
-            self.scaler.apply_row(raw, row);
+            self.scaler.scale_row(raw, row);
             let mut assessment = assessor.assess(row, room)?;
             assessment.value = value;
             assessment.variance = assessment.variance.filter(|_| confidence.is_some());

@@ -361,7 +361,7 @@ impl Model {
                 let (mut row, mut room, mut out) = (zeros_of(width), zeros_of(width), zeros_of(outputs));
                 let rows = rows.chunks_exact(dim).zip(predictions.chunks_exact_mut(outputs));
                 for (at, (features, predictions)) in rows.enumerate() {
-                    self.scaler.apply_row(features, &mut scaled);
+                    self.scaler.scale_row(features, &mut scaled);
                     row.iter_mut().zip(&scaled).for_each(|(value, &scaled)| *value = T::from_f64(scaled));
                     model.predict(&row, &mut room, &mut out).map_err(|error| match error {
                         CoreError::NotFinite { column, .. } => {

@@ -181,7 +181,7 @@ impl<'a> Sample<'a> {
             .zip(&model_of)
             .map(|(raw, &of)| {
                 let mut scaled = vec![0.0; models[of].scaler.width()];
-                models[of].scaler.apply_row(raw, &mut scaled);
+                models[of].scaler.scale_row(raw, &mut scaled);
                 scaled
             })
             .collect();

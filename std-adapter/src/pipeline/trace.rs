@@ -63,6 +63,7 @@ pub(crate) fn measured_rows(
 /// # Ok::<(), dpp_nystrom::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct MeasuredError {
     /// Over all rows: measured, or extrapolated from a sample.
     pub of_all: TraceError,

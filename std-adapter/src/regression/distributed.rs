@@ -101,22 +101,32 @@ pub struct FitSpec {
 /// # Ok::<(), dpp_nystrom::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Folds(Vec<Accumulator<f64>>);
+pub struct Folds {
+    /// The digest of the specification.
+    spec: u64,
+    folds: Vec<Accumulator<f64>>,
+}
 
 impl Folds {
     /// Return the number of rows accumulated.
     pub fn rows(&self) -> u64 {
-        self.0.iter().map(Accumulator::rows).sum()
+        self.folds.iter().map(Accumulator::rows).sum()
     }
 
     /// Return the size of the accumulators in bytes.
     pub fn size(&self) -> usize {
-        self.0.iter().map(Accumulator::size).sum()
+        self.folds.iter().map(Accumulator::size).sum()
     }
 
     /// Return the accumulators, one per fold.
     pub fn accumulators(&self) -> &[Accumulator<f64>] {
-        &self.0
+        &self.folds
+    }
+
+    /// Check that these are of a specification, which has this digest.
+    fn check(&self, spec: &FitSpec, digest: u64) -> Result<(), Error> {
+        let is_own = self.spec == digest && self.folds.len() == usize::from(spec.folds);
+        if is_own && !self.folds.is_empty() { Ok(()) } else { Err(Error(Cause::OtherSpec)) }
     }
 }
 
@@ -386,7 +396,12 @@ impl FitSpec {
             self.scaler.bounds.as_deref().unwrap_or_default(),
             &self.landmarks,
         ];
-        digest(&numbers, landmarks.factor())
+        let known = digest(&numbers, landmarks.factor());
+        // The bytes of labels, each with its length before it.
+        let labels = self.classes.iter().flat_map(|classes| &classes.labels);
+        labels.fold(known, |state, label| {
+            label.bytes().fold(mix(state ^ label.len() as u64), |state, byte| mix(state ^ u64::from(byte)))
+        })
     }
 
     /// Return empty accumulators.
@@ -394,8 +409,9 @@ impl FitSpec {
     /// # Errors
     /// `ErrorKind::Landmarks`, `ErrorKind::Memory`.
     pub fn empty(&self) -> Result<Folds, Error> {
-        let rank = self.on_landmarks(|landmarks| Ok(landmarks.len()))?;
-        Ok(Folds(vec![Accumulator::empty_of(rank, self.targets())?; usize::from(self.folds)]))
+        let (rank, spec) = self.on_landmarks(|landmarks| Ok((landmarks.len(), self.digest(landmarks))))?;
+        let folds = vec![Accumulator::empty_of(rank, self.targets())?; usize::from(self.folds)];
+        Ok(Folds { spec, folds })
     }
 
     /// Accumulate rows, given as columns of raw features and targets, of classes their index. Each call
@@ -404,8 +420,8 @@ impl FitSpec {
     /// # Errors
     /// `ErrorKind::Argument` unless there is a column for each feature and all are of one length;
     /// `ErrorKind::Regression` with the row and column of a value that is not finite, the target being the
-    /// last column, and for accumulators of another number of folds; `ErrorKind::Data` for a number that is
-    /// no index of a class. `accumulated` is then unchanged.
+    /// last column, and for accumulators of another specification; `ErrorKind::Data` for a number that is no
+    /// index of a class. `accumulated` is then unchanged.
     pub fn accumulate(
         &self,
         accumulated: &mut Folds,
@@ -413,9 +429,6 @@ impl FitSpec {
         targets: &[f64],
     ) -> Result<(), Error> {
         let folds = usize::from(self.folds).max(1);
-        if accumulated.0.len() != folds {
-            return Err(Error::regression(CoreError::Length { expected: folds, found: accumulated.0.len() }));
-        }
         check_length("columns of features", self.features(), columns.len())?;
         for column in columns {
             check_length("values of a column", targets.len(), column.len())?;
@@ -439,7 +452,9 @@ impl FitSpec {
         // On a thread of the pool: entering it takes longer than the tasks of a block of few landmarks.
         *accumulated = rayon::scope(|_| {
             self.on_landmarks(|landmarks| {
-                Accumulator::on_all_of(self.targets(), &accumulated.0, |accumulators| {
+                let spec = self.digest(landmarks);
+                accumulated.check(self, spec)?;
+                Accumulator::on_all_of(self.targets(), &accumulated.folds, |accumulators| {
                     let mut block = Block::new(landmarks, self.targets(), true)?;
                     let (mut features, mut scaled) =
                         (zeros(self.features(), 0.0)?, zeros(self.scaler.width(), 0.0)?);
@@ -449,38 +464,36 @@ impl FitSpec {
                         block.begin(accumulator)?;
                         for &row in rows {
                             features.iter_mut().zip(raw(row)).for_each(|(slot, value)| *slot = value);
-                            self.scaler.apply_row(&features, &mut scaled);
+                            self.scaler.scale_row(&features, &mut scaled);
                             match self.classes {
                                 Some(_) => of_row.iter_mut().enumerate().for_each(|(class, slot)| {
                                     *slot = f64::from(u8::from(targets[row] == class as f64));
                                 }),
                                 None => of_row[0] = targets[row],
                             }
-                            self.target_scaler.apply_row(&of_row, &mut own);
+                            self.target_scaler.scale_row(&of_row, &mut own);
                             block.push(scaled.iter().copied(), own.iter().copied())?;
                         }
                         block.end(accumulator)?;
                     }
-                    Ok(Folds(accumulators.iter().map(Accumulator::of).collect::<Result<_, _>>()?))
+                    let folds = accumulators.iter().map(Accumulator::of).collect::<Result<_, _>>()?;
+                    Ok(Folds { spec, folds })
                 })
             })
         })?;
         Ok(())
     }
 
-    /// Merge accumulators of other rows.
+    /// Merge accumulators of other rows: `O(c³)` for the factor of the landmarks.
     ///
     /// # Errors
     /// `ErrorKind::Regression` for accumulators of another specification; `accumulated` is then unchanged.
     pub fn merge(&self, accumulated: &mut Folds, other: &Folds) -> Result<(), Error> {
+        let spec = self.on_landmarks(|landmarks| Ok(self.digest(landmarks)))?;
+        accumulated.check(self, spec)?;
+        other.check(self, spec)?;
         let mut merged = accumulated.clone();
-        if merged.0.len() != other.0.len() {
-            return Err(Error::regression(CoreError::Length {
-                expected: merged.0.len(),
-                found: other.0.len(),
-            }));
-        }
-        for (fold, other) in merged.0.iter_mut().zip(&other.0) {
+        for (fold, other) in merged.folds.iter_mut().zip(&other.folds) {
             fold.merge_of(self.targets(), other)?;
         }
         *accumulated = merged;
@@ -494,7 +507,8 @@ impl FitSpec {
     pub fn state(&self, accumulated: &Folds) -> Result<Vec<u8>, Error> {
         self.on_landmarks(|landmarks| {
             let digest = self.digest(landmarks);
-            let states = accumulated.0.iter().map(|fold| fold.to_bytes_of(self.targets(), None, digest));
+            accumulated.check(self, digest)?;
+            let states = accumulated.folds.iter().map(|fold| fold.to_bytes_of(self.targets(), None, digest));
             Ok(states.collect::<Result<Vec<_>, Error>>()?.concat())
         })
     }
@@ -512,7 +526,7 @@ impl FitSpec {
             }
             let read = |bytes| Accumulator::from_bytes_of(rank, targets, digest, bytes);
             let folds = bytes.chunks_exact(size).map(read);
-            Ok(Folds(folds.collect::<Result<_, _>>()?))
+            Ok(Folds { spec: digest, folds: folds.collect::<Result<_, _>>()? })
         })
     }
 
@@ -520,7 +534,8 @@ impl FitSpec {
     /// is left to measure it by: [`Classifier::calibrate`].
     ///
     /// # Errors
-    /// `ErrorKind::Data` for a constant target, and for cross-validation with a single fold.
+    /// `ErrorKind::Data` for a constant target, and for cross-validation with a single fold;
+    /// `ErrorKind::Regression` for accumulators of another specification.
     pub fn conclude(
         &self,
         accumulated: &Folds,
@@ -545,7 +560,8 @@ impl FitSpec {
             classes: self.classes.clone(),
         };
         self.on_landmarks(|landmarks| {
-            Accumulator::on_all_of(self.targets(), &accumulated.0, |folds| {
+            accumulated.check(self, self.digest(landmarks))?;
+            Accumulator::on_all_of(self.targets(), &accumulated.folds, |folds| {
                 let fitted =
                     conclude(&Nystrom::new(landmarks), folds, &ridge.into(), Aggregate::Rows, observer)?;
                 let rows = accumulated.rows();
@@ -604,6 +620,18 @@ mod tests {
             let refused = other.read(&bytes);
             let problem = Error(Cause::Core(CoreError::StateBytes(BytesProblem::OtherLandmarks))).to_string();
             assert_eq!(refused.unwrap_err().to_string(), problem, "{other:?}");
+            let mut sums = other.empty().unwrap();
+            let before = sums.clone();
+            for refused in [
+                own.merge(&mut sums, &accumulated),
+                other.merge(&mut sums, &accumulated),
+                own.accumulate(&mut sums, &[&[0.5]], &[1.0]),
+                own.state(&sums).map(drop),
+                own.conclude(&sums, Ridge::Value(0.1), "rows", &NoObserver).map(drop),
+            ] {
+                assert!(matches!(refused, Err(Error(Cause::OtherSpec))), "{other:?} {refused:?}");
+            }
+            assert_eq!(sums, before);
         }
         for len in [0, bytes.len() / 2, bytes.len() - 1] {
             assert!(own.read(&bytes[..len]).is_err(), "{len}");
@@ -637,7 +665,7 @@ mod tests {
         let (mut found, mut expected) = (spec.empty().unwrap(), plain.empty().unwrap());
         spec.accumulate(&mut found, &[&a, &b], &[1.0, 2.0, 7.0]).unwrap();
         plain.accumulate(&mut expected, &[&mapped], &[1.0, 2.0, 7.0]).unwrap();
-        assert_eq!(found, expected);
+        assert_eq!(found.accumulators(), expected.accumulators());
         let bytes = spec.state(&found).unwrap();
         let other = Scaler { map: Some(Map { rank: 1, values: vec![2.0, 1.0] }), ..scaler };
         assert!(FitSpec { scaler: other, ..spec.clone() }.read(&bytes).is_err());
@@ -684,6 +712,11 @@ mod tests {
                 assert!((found - expected).abs() < 1e-9, "{k}: {found} {expected}");
             }
         }
+        // Labels in another order, of classes with the same shares.
+        let same = Scaler { means: vec![0.3; 3], deviations: vec![0.5; 3], map: None, bounds: None };
+        let ordered = FitSpec { target_scaler: same, ..spec.clone() };
+        let turned = FitSpec { classes: classes(["b", "a", "c"]), ..ordered.clone() };
+        assert!(turned.read(&ordered.state(&ordered.empty().unwrap()).unwrap()).is_err());
         let before = sums.clone();
         for class in [3.0, 0.5, -1.0] {
             let refused = spec.accumulate(&mut sums, &[&[1.0, 1.0]], &[0.0, class]).unwrap_err();
@@ -744,7 +777,7 @@ mod tests {
         for folds in [0, 1, 3] {
             let other = FitSpec { folds, ..spec.clone() };
             let refused = other.accumulate(&mut accumulated, &[&[1.0]], &[1.0]);
-            assert!(matches!(refused, Err(Error(Cause::Regression { .. }))), "{folds} {refused:?}");
+            assert!(matches!(refused, Err(Error(Cause::OtherSpec))), "{folds} {refused:?}");
             assert_eq!(accumulated, before);
         }
     }

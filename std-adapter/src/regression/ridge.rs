@@ -13,6 +13,7 @@ use std::str::FromStr;
 /// assert_eq!("loo".parse(), Ok(Ridge::LeaveOneOut));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Ridge {
     /// This value.
     Value(f64),

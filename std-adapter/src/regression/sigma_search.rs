@@ -64,6 +64,7 @@ const LANDMARKS: usize = 100;
 /// # Ok::<(), dpp_nystrom::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ChosenBandwidth {
     /// σ, in units of the standardised features; 1 for a kernel without a bandwidth.
     pub sigma: f64,

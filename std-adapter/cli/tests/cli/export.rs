@@ -214,7 +214,7 @@ fn statics_are_the_models() {
 fn by_hand(model: &Model, raw: &[f64]) -> f64 {
     let AnyCoefficients::F64(numbers) = &model.coefficients else { panic!("doubles") };
     let mut row = vec![0.0; model.scaler.width()];
-    model.scaler.apply_row(raw, &mut row);
+    model.scaler.apply_row(raw, &mut row).unwrap();
     let terms = numbers.landmarks.chunks(row.len()).zip(&numbers.weights).map(|(landmark, weight)| {
         let pairs = || landmark.iter().zip(&row);
         let distance = pairs().map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt() / model.kernel.sigma;
@@ -479,7 +479,7 @@ fn landmarks_with_a_map_are_measured_as_rows_that_it_maps_to_them() {
         let (rows, landmarks) = (landmark_rows(model).unwrap(), model.coefficients.to_f64().landmarks);
         for (row, landmark) in landmarks.chunks(2).enumerate() {
             let mut found = [0.0; 2];
-            model.scaler.apply_row(rows.row(row), &mut found);
+            model.scaler.apply_row(rows.row(row), &mut found).unwrap();
             found.iter().zip(landmark).for_each(|(&found, &expected)| assert_close(found, expected, 1e-9));
         }
         rows

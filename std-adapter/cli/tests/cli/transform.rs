@@ -25,7 +25,7 @@ fn products_of_features_are_kernel_values() {
         let width = model.scaler.width();
         let scaled = |row: usize| {
             let mut scaled = vec![0.0; width];
-            model.scaler.apply_row(&sample.features[row], &mut scaled);
+            model.scaler.apply_row(&sample.features[row], &mut scaled).unwrap();
             scaled
         };
         let kernel = |x: &[f64], y: &[f64]| {

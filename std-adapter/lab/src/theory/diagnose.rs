@@ -409,7 +409,7 @@ impl<'a> Diagnostics<'a> {
         let target = self.data.single("a diagnosis")?;
         let ridge = match ridge {
             Ridge::Value(ridge) => ridge,
-            Ridge::CrossValidated | Ridge::LeaveOneOut => {
+            _ => {
                 let landmarks = LandmarkSet::Indices(measured.samples[0].clone());
                 let Self { kernel, precision, seed, .. } = *self;
                 let params = FitParams { kernel, ridge, precision, seed };

@@ -120,6 +120,7 @@ pub struct Reading {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Remarks {
     /// The number of gaps that were filled.
     pub filled: u64,

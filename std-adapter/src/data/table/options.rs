@@ -153,6 +153,7 @@ pub enum Missing {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unknown {
     /// It is an error.
     #[default]

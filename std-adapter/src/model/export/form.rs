@@ -14,6 +14,7 @@ use std::str::FromStr;
 /// assert_eq!("c".parse(), Ok(Form::C));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Form {
     /// A Rust file with a static.
     Rust,

@@ -44,6 +44,7 @@ use rayon::prelude::*;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Aggregate {
     /// The regression on the rows of all devices.
     #[default]
