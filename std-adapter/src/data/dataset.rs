@@ -168,7 +168,7 @@ impl<'a> Dataset<'a> {
         if let Some(row) = values.not_finite() {
             return Err(CoreError::NotFinite { row, column: self.features() }.into());
         }
-        Ok(Self { target: Some(("y".to_owned(), values)), further: Vec::new(), ..self })
+        Ok(Self { target: Some(("y".to_owned(), values)), further: Vec::new(), labels: None, ..self })
     }
 
     /// Add several targets for each row, one for each of these names: row-major, in `f64` or `f32`. They
@@ -204,7 +204,7 @@ impl<'a> Dataset<'a> {
         let mut columns = names.iter().enumerate().map(column);
         let (name, first) = columns.next().ok_or(Error(Cause::NoTarget))?;
         let (target, further) = (Some((name, Values::F64(Cow::Owned(first)))), columns.collect());
-        Ok(Self { target, further, ..self })
+        Ok(Self { target, further, labels: None, ..self })
     }
 
     /// Add a class for each row: the index of one of these labels, of which each class is learned against the
@@ -567,6 +567,21 @@ mod tests {
         let open = || Dataset::open_store(&out).unwrap();
         assert!(matches!(open().with_target(&[1.0, 2.0]), Err(Error(Cause::StoreColumns { .. }))));
         assert!(matches!(open().with_names(&["a"], "y"), Err(Error(Cause::StoreColumns { .. }))));
+    }
+
+    #[test]
+    fn a_target_takes_the_place_of_classes() {
+        let x = [0.0, 1.0, 2.0];
+        let classes =
+            || Dataset::from_rows(&x, 1).unwrap().with_classes(&[0.0, 1.0, 1.0], &["a", "b"]).unwrap();
+        let numbers = [
+            classes().with_target(&[0.3, 1.2, 5.0]).unwrap(),
+            classes().with_targets(&[0.3, 1.2, 5.0], &["y"]).unwrap(),
+        ];
+        for data in numbers {
+            let columns = data.source(Scale::Standard).unwrap().as_rows().columns();
+            assert!(columns.classes.is_none() && columns.further.is_empty(), "{columns:?}");
+        }
     }
 
     #[test]
