@@ -4,6 +4,7 @@ use crate::data::source::Partition;
 use crate::data::source::RowSource;
 use crate::data::{prepared::Prepared, weights::Weights};
 use crate::model::Estimate;
+use std::collections::BTreeMap;
 
 /// Rows, and what models predict that had no part in them.
 ///
@@ -44,14 +45,13 @@ pub(crate) fn estimate(values: &[f64], rows: &Prepared) -> Option<Estimate> {
         Partition::Time => row * stretches / count,
         Partition::Rows => row,
     };
-    let draws = (0..count).map(draw).max().map_or(0, |last| last + 1);
-    let mut sums: Vec<Option<f64>> = vec![None; draws];
+    let mut sums: BTreeMap<usize, f64> = BTreeMap::new();
     for (row, value) in values.iter().enumerate() {
-        *sums[draw(row)].get_or_insert(0.0) += weights.at(row) * (value - mean);
+        *sums.entry(draw(row)).or_default() += weights.at(row) * (value - mean);
     }
-    let drawn = sums.iter().flatten().count();
+    let drawn = sums.len();
     let free = drawn.checked_sub(1).filter(|&free| free > 0)? as f64;
-    let power = |exponent| sums.iter().flatten().map(|sum| sum.powi(exponent)).sum::<f64>();
+    let power = |exponent| sums.values().map(|sum| sum.powi(exponent)).sum::<f64>();
     let (squares, drawn) = (power(2), drawn as f64);
     let kurtosis = if squares > 0.0 { drawn * power(4) / (squares * squares) } else { 1.0 };
     let variance = squares * drawn / free;
@@ -59,13 +59,26 @@ pub(crate) fn estimate(values: &[f64], rows: &Prepared) -> Option<Estimate> {
     Some(Estimate { value: mean, standard_error: widened * variance.sqrt() / all })
 }
 
-/// Return the quantile of Student's t with so many degrees of freedom over the normal one, at 97.5 % (the
-/// expansion of Fisher and Cornish 1960). The variance of `n` draws of kurtosis `κ` has `2n/(κ - 1)` of them
-/// (Satterthwaite 1946): few where some rows err far more than others. A standard error times this covers as
-/// often, two of it to either side, as one that is known.
+/// Return the quantile of Student's t with so many degrees of freedom over the normal one, at 97.5 %: from
+/// three on the expansion of Fisher and Cornish (1960), which is too low for fewer. The variance of `n` draws
+/// of kurtosis `κ` has `2n/(κ - 1)` of them (Satterthwaite 1946): few where some rows err far more than
+/// others. A standard error times this covers as often, two of it to either side, as one that is known.
 fn student(freedom: f64) -> f64 {
     const TERMS: [f64; 3] = [1.304_030, 1.440_077, 1.210_365];
-    TERMS.iter().fold(0.0, |sum, term| (sum + term) / freedom) + 1.0
+    const OF_ONE: f64 = 6.482_877;
+    const OF_TWO: f64 = 2.195_271;
+    let expansion = |freedom: f64| TERMS.iter().fold(0.0, |sum, term| (sum + term) / freedom) + 1.0;
+    // The logarithm is nearly linear in one over the degrees of freedom.
+    let between = |(low, at_low): (f64, f64), (high, at_high): (f64, f64)| {
+        let share = (1.0 / low - 1.0 / freedom) / (1.0 / low - 1.0 / high);
+        at_low * (at_high / at_low).powf(share)
+    };
+    match freedom {
+        ..1.0 => OF_ONE,
+        ..2.0 => between((1.0, OF_ONE), (2.0, OF_TWO)),
+        ..3.0 => between((2.0, OF_TWO), (3.0, expansion(3.0))),
+        _ => expansion(freedom),
+    }
 }
 
 /// Return the square root of a mean of squares, with its standard error to first order.
@@ -136,11 +149,16 @@ mod tests {
         assert_eq!(estimate(&[2.0; 5], &rows(5)).unwrap().standard_error, 0.0);
     }
 
-    /// Tables of Student's t: 3.1824, 2.2281 and 1.9840 over 1.9600.
+    /// Quantiles of Student's t over 1.9600: those of 3, 10 and 100 degrees of freedom are 3.1824, 2.2281 and
+    /// 1.9840, and that of one is 12.7062.
     #[test]
     fn quantiles_are_those_of_student() {
         for (freedom, quantile) in [(3.0, 1.6237), (10.0, 1.1368), (100.0, 1.01227)] {
-            assert!((student(freedom) - quantile).abs() < 0.04 / freedom, "{freedom}");
+            assert!((student(freedom) - quantile).abs() < 0.05 / freedom, "{freedom}");
+        }
+        for (freedom, quantile) in [(1.0, 6.4829), (1.2, 4.4127), (1.5, 3.0698), (2.0, 2.1953), (2.5, 1.8238)]
+        {
+            assert!((student(freedom) / quantile - 1.0).abs() < 0.03, "{freedom} {}", student(freedom));
         }
         assert_eq!(student(f64::INFINITY), 1.0);
     }

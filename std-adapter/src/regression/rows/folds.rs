@@ -3,6 +3,8 @@
 use crate::data::{source::Partition, source::RowSource, targets::TargetRows, weights::Weights};
 use dpp_nystrom_host::rng::{RngStream, stream};
 use rand::seq::SliceRandom;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 use std::{array, iter};
 
 /// The number of cross-validation folds, ten as in the paper.
@@ -59,6 +61,7 @@ impl<'a> Deal<'a> {
                 Box::new((0..rows).map(move |row| own[targets.class_of(row)].next().unwrap_or(0)))
             }
             Self::Groups(groups, weights) => {
+                let groups = compact(groups);
                 let count = groups.iter().max().map_or(0, |&last| last as usize + 1);
                 let mut sizes = vec![0.0; count];
                 groups.iter().enumerate().for_each(|(row, &group)| sizes[group as usize] += weights.at(row));
@@ -72,7 +75,8 @@ impl<'a> Deal<'a> {
                     loads[fold] += sizes[group];
                     fold_of[group] = fold as u8;
                 }
-                Box::new(groups.iter().map(move |&group| fold_of[group as usize]))
+                let folds: Vec<u8> = groups.iter().map(|&group| fold_of[group as usize]).collect();
+                Box::new(folds.into_iter())
             }
             Self::Time => {
                 let folds = FOLDS.min(rows);
@@ -80,6 +84,19 @@ impl<'a> Deal<'a> {
             }
         }
     }
+}
+
+/// Return numbers of groups that are not far larger than the number of rows: each its place among the
+/// numbers where they are. Those of a table are places already.
+fn compact(groups: &[u32]) -> Cow<'_, [u32]> {
+    const LEAST: usize = 1 << 20;
+    let largest = groups.iter().max().map_or(0, |&last| last as usize);
+    if largest < groups.len().max(LEAST) {
+        return Cow::Borrowed(groups);
+    }
+    let numbers: BTreeSet<u32> = groups.iter().copied().collect();
+    let places: HashMap<u32, u32> = numbers.into_iter().zip(0..).collect();
+    Cow::Owned(groups.iter().map(|group| places[group]).collect())
 }
 
 /// Return the fold of each of `rows` rows: one of [`FOLDS`], or of as many as there are rows if these are
@@ -120,6 +137,15 @@ mod tests {
         let size = |fold| folds.iter().filter(|&&other| other == fold).count();
         assert!((0..10).map(size).all(|size| size == 10 || size == 11));
         assert!(!deal_folds(103, 5).eq(folds));
+    }
+
+    #[test]
+    fn numbers_of_groups_may_be_large() {
+        let groups: Vec<u32> = (0..500).map(|row| row % 61).collect();
+        let folds =
+            |groups: &[u32]| Deal::Groups(groups, Weights::default()).folds(500, 3).collect::<Vec<_>>();
+        let large: Vec<u32> = groups.iter().map(|group| 4_000_000_000 + 7 * group).collect();
+        assert_eq!(folds(&large), folds(&groups));
     }
 
     #[test]
