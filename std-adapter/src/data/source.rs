@@ -8,7 +8,7 @@
 use crate::data::columns::{ClassIndices, Columns, RowSlices};
 use crate::data::prepared::{Prepared, StandardTarget};
 use crate::data::table::recipe::Recipe;
-use crate::error::Error;
+use crate::error::{Error, check_length};
 use crate::kernel::precision::Precision;
 use std::borrow::Cow;
 
@@ -152,6 +152,7 @@ pub trait RowSource: std::fmt::Debug + Sync {
 /// # Ok::<(), dpp_nystrom::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Partition<'a> {
     /// None: each row is held out alone.
     #[default]
@@ -201,6 +202,16 @@ impl RowSource for Prepared {
 
     fn slices(&self) -> Option<RowSlices<'_>> {
         Some(Self::slices(self))
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let rows = self.len();
+        check_length("values of rows", rows * self.dim, self.rows.len())?;
+        for target in self.targets() {
+            check_length("targets", rows, target.values.len())?;
+        }
+        check_length("weights of rows", rows, self.weights.as_ref().map_or(rows, Vec::len))?;
+        check_length("groups of rows", rows, self.groups.as_ref().map_or(rows, Vec::len))
     }
 
     fn further(&self) -> &[StandardTarget] {

@@ -43,7 +43,8 @@ pub struct Selection {
     /// The landmarks in the order in which they were selected, the first one first. `None` for methods that
     /// select all at once, such as a chain, and for points.
     pub order: Option<Vec<Choice>>,
-    /// The duration of the selection in seconds.
+    /// The duration of the selection in seconds; of a fit, with that of attempts at more landmarks than there
+    /// are independent rows.
     pub seconds: f64,
 }
 

@@ -246,6 +246,7 @@ pub fn fit_in_flash<'s>(
     params: &FlashParams<'_>,
     observer: &dyn Observer,
 ) -> Result<InFlash<'s>, Error> {
+    source.check()?;
     source.columns().learnable()?;
     if source.columns().scaler.bounds.is_some() {
         return Err(Error(Cause::ClippedFlash));

@@ -9,6 +9,7 @@ use crate::metric::Metrics;
 use crate::pipeline::NumberOfLandmarks;
 use crate::regression::ridge::Ridge;
 use dpp_nystrom_core::Error as CoreError;
+use std::time::Instant;
 
 /// The maximum number of landmarks where none is given.
 const USUAL: usize = 100;
@@ -29,6 +30,7 @@ const USUAL: usize = 100;
 /// # Ok::<(), dpp_nystrom::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum Landmarks {
     /// The usual number: that of [`with_usual`]. [`fit`](crate::pipeline::fit) to rows in memory takes
     /// [more](NumberOfLandmarks) where these lower the error.
@@ -173,48 +175,62 @@ impl Params<'_> {
     }
 
     /// Run as [`settled`](Self::settled), with at most the number of landmarks that is given: as many as
-    /// there are independent rows. If none is given, `run` chooses it first.
+    /// there are independent rows. If none is given, `run` chooses it first. Return the seconds of the runs
+    /// that failed as well.
     pub(super) fn settled_at_most<A>(
         &self,
         source: &dyn RowSource,
         mut run: impl FnMut(&Params<'_>) -> Result<A, Error>,
-    ) -> Result<A, Error> {
-        let with = |landmarks, run: &mut dyn FnMut(&Params<'_>) -> Result<A, Error>| {
-            Params { landmarks, ..self.clone() }.settled(source, run)
+    ) -> Result<(A, f64), Error> {
+        let mut failed = 0.0;
+        let mut run = |params: &Params<'_>| {
+            let begin = Instant::now();
+            run(params).inspect_err(|_| failed += begin.elapsed().as_secs_f64())
         };
-        match self.landmarks {
-            Landmarks::Usual if self.selector.fixed().is_none() => {
-                let kernel = self.kernel.settled(usual(source.len()), source.columns().classes.is_some());
-                let params = Params { kernel, ..self.clone() };
-                let found = run(&params);
-                let most = match &found {
-                    // A selector may refuse more, though their kernel matrix has a factor.
-                    Err(error @ Error(Cause::Landmarks { .. })) => {
-                        independent(error).unwrap_or(usual(source.len()))
-                    }
-                    _ => return found,
-                };
-                with_at_most(most, |count| {
-                    run(&Params { landmarks: Landmarks::Count(count), ..params.clone() })
-                })
-            }
-            Landmarks::Count(count) if self.selector.fixed().is_none() => {
-                with_at_most(count.min(source.len()), |count| with(Landmarks::Count(count), &mut run))
-            }
-            Landmarks::Free(count) => with_at_most(count, |count| with(Landmarks::Free(count), &mut run)),
-            _ => self.settled(source, run),
-        }
+        let mut at_most = |most, of: fn(usize) -> Landmarks| {
+            with_at_most(most, |count| {
+                Params { landmarks: of(count), ..self.clone() }.settled(source, &mut run)
+            })
+        };
+        let is_open = self.selector.fixed().is_none();
+        let found = match self.landmarks {
+            Landmarks::Usual if is_open => self.usual_at_most(source, &mut run),
+            Landmarks::Count(count) if is_open => at_most(count.min(source.len()), Landmarks::Count),
+            Landmarks::Free(count) => at_most(count, Landmarks::Free),
+            _ => self.settled(source, &mut run),
+        };
+        found.map(|found| (found, failed))
+    }
+
+    /// Run with a number of landmarks that `run` chooses, or where they are not independent with as many as
+    /// are.
+    fn usual_at_most<A>(
+        &self,
+        source: &dyn RowSource,
+        run: &mut impl FnMut(&Params<'_>) -> Result<A, Error>,
+    ) -> Result<A, Error> {
+        let kernel = self.kernel.settled(usual(source.len()), source.columns().classes.is_some());
+        let params = Params { kernel, ..self.clone() };
+        let found = run(&params);
+        let most = match &found {
+            // A selector may refuse more, though their kernel matrix has a factor.
+            Err(error @ Error(Cause::Landmarks { .. })) => independent(error).unwrap_or(usual(source.len())),
+            _ => return found,
+        };
+        with_at_most(most, |count| run(&Params { landmarks: Landmarks::Count(count), ..params.clone() }))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Landmarks, Params};
-    use crate::error::ErrorKind;
+    use crate::error::{Error, ErrorKind};
     use crate::kernel::params::KernelParams;
     use crate::observer::NoObserver;
     use crate::pipeline::{fit, select};
     use crate::{Dataset, Scale};
+    use dpp_nystrom_core::Error as CoreError;
+    use std::time::Duration;
 
     /// Rows in five places: a fit has five landmarks, however many are asked for; a selection is refused.
     #[test]
@@ -236,5 +252,25 @@ mod tests {
             Params { landmarks: Landmarks::Count(12), kernel: KernelParams::default(), ..Params::default() };
         let refused = select(source.as_rows(), &params, &NoObserver).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Landmarks);
+    }
+
+    #[test]
+    fn the_seconds_of_runs_that_fail_are_counted() {
+        let x = [0.0, 1.0, 2.0, 3.0, 4.0];
+        let data = Dataset::from_rows(&x, 1).unwrap();
+        let source = data.source(Scale::Standard).unwrap();
+        let run = |params: &Params<'_>| {
+            std::thread::sleep(Duration::from_millis(2));
+            match params.landmarks {
+                Landmarks::Count(3) => Ok(()),
+                _ => Err(Error::landmarks(CoreError::RankDeficient { rank: 3, landmarks: 5 })),
+            }
+        };
+        let failed = |count| {
+            let params = Params { landmarks: Landmarks::Count(count), ..Params::default() };
+            params.settled_at_most(source.as_rows(), run).unwrap().1
+        };
+        assert_eq!(failed(3), 0.0);
+        assert!(failed(5) >= 0.002);
     }
 }

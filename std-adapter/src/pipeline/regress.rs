@@ -22,7 +22,8 @@ use std::time::Instant;
 /// the [importances](Model::importances) of columns: metric, kernel, bandwidth and landmarks are chosen by
 /// the other rows where targets decide on them, and the error is that of a model of the other rows. The ridge
 /// and the weights of the model are then those of all rows. With fewer than 1,200 rows two or three tenths
-/// are left out of the choices, and each has weights of the other nine.
+/// are left out of the choices, and each has weights of the other nine. Of groups at least three are left
+/// out: where there are no more, nothing is chosen by targets.
 ///
 /// # Errors
 /// Those of [`select`](crate::pipeline::select) but for too few independent rows: a fit goes on with as many
@@ -48,8 +49,12 @@ pub fn fit<'s>(
     mut checkpoint: Option<&mut Checkpoint>,
     observer: &dyn Observer,
 ) -> Result<Outcome<'s>, Error> {
+    source.check()?;
     source.columns().learnable()?;
-    params.settled_at_most(source, |params| fit_settled(source, params, checkpoint.as_deref_mut(), observer))
+    let run = |params: &Params<'_>| fit_settled(source, params, checkpoint.as_deref_mut(), observer);
+    let (mut outcome, failed) = params.settled_at_most(source, run)?;
+    outcome.selected.selection.seconds += failed;
+    Ok(outcome)
 }
 
 fn fit_settled<'s>(
@@ -128,7 +133,8 @@ pub fn fit_batches<'s>(
     let columns = source.columns();
     columns.single("a fit to rows in several places")?;
     let select = |params: &Params<'_>| select_among(source, params, None, observer);
-    let selected = params.settled_at_most(source, select)?;
+    let (mut selected, failed) = params.settled_at_most(source, select)?;
+    selected.selection.seconds += failed;
     let begin = Instant::now();
     let spec = selected.fit_spec(params.ridge, params.seed)?;
     let folds = source.accumulate(&spec, observer)?;

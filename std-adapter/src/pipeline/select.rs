@@ -173,6 +173,7 @@ pub(super) fn select_among<'s>(
     left_out: Option<&LeftOut>,
     observer: &dyn Observer,
 ) -> Result<Selected<'s>, Error> {
+    source.check()?;
     let begin = Instant::now();
     let any_kind = params.kernel.kinds == Kinds::Any;
     let InMetric { mut memory, unscaled, mut learned, reason, mut params } =

@@ -60,6 +60,10 @@ pub fn weak_columns(
     least: f64,
     observer: &dyn Observer,
 ) -> Result<Result<WeakColumns, &'static str>, Error> {
+    RowSource::check(rows)?;
+    if matches!(params.landmarks, Landmarks::Rows(_)) {
+        return Ok(Err("the landmarks are given as rows"));
+    }
     let left_out = match LeftOut::of(rows, params.seed) {
         Ok(left_out) => left_out,
         Err(reason) => return Ok(Err(reason)),
@@ -94,9 +98,12 @@ pub fn weak_columns(
 #[cfg(test)]
 mod tests {
     use super::weak_columns;
+    use crate::data::prepared::Prepared;
+    use crate::error::ErrorKind;
     use crate::kernel::{kind::KernelKind, params::KernelParams};
     use crate::landmarks::methods::rpcholesky::RpCholesky;
     use crate::observer::NoObserver;
+    use crate::pipeline::params::{Landmarks, Params};
     use crate::pipeline::tested::tests::{params, rows};
     use crate::regression::rows::split::LeftOut;
 
@@ -115,5 +122,9 @@ mod tests {
             [&data, &turned].map(|rows| weak_columns(rows, &params, 0.2, &NoObserver).unwrap().unwrap());
         assert_eq!(one.places, [2]);
         assert_eq!(one, other);
+        let given = Params { landmarks: Landmarks::Rows(vec![10, 50, 90]), ..params };
+        assert!(weak_columns(&data, &given, 0.2, &NoObserver).unwrap().is_err());
+        let groups = Prepared { groups: Some(vec![0, 1]), ..data };
+        assert_eq!(weak_columns(&groups, &given, 0.2, &NoObserver).unwrap_err().kind(), ErrorKind::Argument);
     }
 }
