@@ -106,7 +106,10 @@ pub(crate) fn number_of_landmarks(
     observer.begin("number of landmarks", 0);
     let rows = ROWS.min(data.len());
     let drawn = index::sample(&mut stream(seed, RngStream::Metric), data.len(), rows).into_vec();
-    let Some(splits) = Split::until(data, &drawn, WANTED, seed) else { return Ok(None) };
+    let Some(splits) = Split::until(data, &drawn, WANTED, seed) else {
+        observer.end();
+        return Ok(None);
+    };
     let of_others = others.map_or(&[][..], |others| others.scales);
     let scaled: Vec<Prepared> = match others {
         Some(Others { rows, scales }) => {
@@ -128,7 +131,10 @@ pub(crate) fn number_of_landmarks(
     let mut candidates: Vec<_> =
         kinds.enumerate().map(|(metric, kind)| Candidate { metric, kind, multiple: 1.0 }).collect();
     let compared = Compared { metrics };
-    let Some(mut best) = compared.attempt(from, candidates[0])? else { return Ok(None) };
+    let Some(mut best) = compared.attempt(from, candidates[0])? else {
+        observer.end();
+        return Ok(None);
+    };
     let (mut errors, mut kinds) = (vec![(best.count, best.error(&compared))], Vec::new());
     let reason = loop {
         let most = compared.most(kernel.kind);

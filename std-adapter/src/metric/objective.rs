@@ -522,13 +522,13 @@ fn kernel_values<T: Lane>(
 /// The sums that are added up side by side, since one would wait for each addition.
 const LANES: usize = 8;
 
-/// Multiplies `values` by `slopes`, adds the products to `of_rows`, and returns their sum.
 /// Return the sum of what is added up side by side.
 #[inline(always)]
 fn total<T: Lane>(sums: &[T; LANES]) -> T {
     sums.iter().fold(T::ZERO, |total, &sum| total + sum)
 }
 
+/// Multiplies `values` by `slopes`, adds the products to `of_rows`, and returns their sum.
 struct Sloped<'a, T> {
     values: &'a mut [T],
     slopes: &'a [T],
