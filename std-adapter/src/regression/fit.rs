@@ -43,8 +43,11 @@ pub struct Fitted {
     /// target, if the ridge was chosen by it. Of several targets, over all of them; of classes, that of their
     /// probabilities.
     pub validation_nrmse: Option<f64>,
+    /// Whether that is the error of one fold: of more than 2,048 landmarks and eight times as many rows.
+    pub one_fold: bool,
     /// Each ridge that was compared, with its root mean squared error, as
-    /// [`validation_nrmse`](Self::validation_nrmse) is that of the ridge that was chosen.
+    /// [`validation_nrmse`](Self::validation_nrmse) is that of the ridge that was chosen. Few are compared
+    /// where that is the error of one fold.
     pub ridge_errors: Vec<(f64, f64)>,
     /// The errors of classes, on rows that had no part in the weights.
     pub class_errors: Option<ClassErrors>,
@@ -297,7 +300,7 @@ pub(crate) fn assemble<T: Scalar>(
         recipe: None,
     };
     let dependent = points.len() / dim - fitted.kept.len();
-    let Quality { validation_error: validation_nrmse, scores, .. } = fitted.quality;
+    let Quality { validation_error: validation_nrmse, one_fold, scores, .. } = fitted.quality;
     let numbers = rows as f64 * model.outputs() as f64;
     let ridge_errors =
         scores.into_iter().map(|(ridge, squares)| (ridge, (squares / numbers).sqrt())).collect();
@@ -305,6 +308,7 @@ pub(crate) fn assemble<T: Scalar>(
         model,
         dependent,
         validation_nrmse,
+        one_fold,
         ridge_errors,
         class_errors: None,
         kept: fitted.kept,

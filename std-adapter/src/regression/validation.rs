@@ -4,7 +4,7 @@ use crate::data::{prepared::Prepared, source::RowSource};
 use crate::error::Error;
 use crate::kernel::spec::KernelSpec;
 use crate::observer::Observer;
-use crate::regression::{rows::folds::Deal, rows::input::Input, solve::regress::cross_validate};
+use crate::regression::{rows::folds::Deal, rows::input::Input, solve::regress::errors_of_ridges};
 
 /// Return the fold of each row, one of [`FOLDS`](crate::regression::FOLDS).
 ///
@@ -35,6 +35,5 @@ pub fn ridge_errors(
     observer: &dyn Observer,
 ) -> Result<Vec<f64>, Error> {
     let input = Input::of(data, &data.rows, landmarks, kernel)?;
-    let scores = cross_validate(input, ridges.to_vec(), seed, observer)?.scores;
-    Ok(scores.into_iter().map(|(_, squares)| squares).collect())
+    errors_of_ridges(input, ridges, seed, observer)
 }

@@ -56,6 +56,8 @@ pub struct Summary<'a> {
     pub classes: Option<ClassReport<'a>>,
     #[serde(skip)]
     leaves_one_out: bool,
+    #[serde(skip)]
+    one_fold: bool,
     dependent: usize,
     /// Of the learning of the metric.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,6 +93,7 @@ impl<'a> Summary<'a> {
             cv_nrmse: fitted.validation_nrmse,
             classes: ClassReport::of(&fitted.model, fitted.class_errors.as_ref()),
             leaves_one_out,
+            one_fold: fitted.one_fold,
             dependent: fitted.dependent,
             metric_seconds: (selected.metric_seconds > 0.0).then_some(selected.metric_seconds),
             select_seconds: selected.selection.seconds,
@@ -150,7 +153,11 @@ impl<'a> Summary<'a> {
 
     /// Return the error of folds, and that it is no test error.
     fn validation(&self) -> Vec<String> {
-        let name = if self.leaves_one_out { "leave-one-out error" } else { "10-fold error" };
+        let name = match (self.leaves_one_out, self.one_fold) {
+            (true, _) => "leave-one-out error",
+            (false, true) => "error of one fold",
+            (false, false) => "10-fold error",
+        };
         let learned = self.metric.as_ref().is_some_and(|metric| metric.metric != Metric::One);
         let of = match (self.cv_nrmse, learned) {
             (Some(_), true) => " (chose the ridge; too low: the metric was learned on most of these rows)",

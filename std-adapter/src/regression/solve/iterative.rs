@@ -46,8 +46,10 @@ use rayon::prelude::*;
 /// Rows for each landmark, at least: of fewer the sums take no longer.
 const ROWS: usize = 8;
 
-/// A step that lowers the objective by less than this share of it is the last one, and the most steps.
+/// A step that lowers the objective by less than this share of it is the last one: of the weights of a model,
+/// and of those that ridges are compared by; and the most steps.
 const DECREASE: f64 = 1e-6;
+const DECREASE_OF_CHOICE: f64 = 1e-5;
 const STEPS: usize = 200;
 
 /// Landmarks by whose ridge the search begins, and the places in the grid from one ridge to the next.
@@ -122,7 +124,7 @@ pub(crate) fn iterate<T: Lane + RealField>(
         }
     }
     preconditioner.set(ridge, problem.number(0))?;
-    problem.solve(&columns, ridge, &preconditioner, &mut weights, observer)?;
+    problem.solve(&columns, (ridge, DECREASE), &preconditioner, &mut weights, observer)?;
     let residuals = problem.residuals(&columns, &weights, false, observer)?;
     let numbers = input.targets.rows() as f64 * outputs as f64;
     let squares: f64 = residuals.squares[..outputs].iter().sum();
@@ -139,6 +141,7 @@ pub(crate) fn iterate<T: Lane + RealField>(
             ridge,
             train_error: (squares / numbers).sqrt(),
             validation_error: choice.as_ref().map(|choice| choice.error),
+            one_fold: choice.is_some(),
             scores: choice.map_or(Vec::new(), |choice| {
                 choice.scores.into_iter().map(|(ridge, error)| (ridge, error.powi(2) * numbers)).collect()
             }),
@@ -246,6 +249,7 @@ impl<'a, T: Lane + RealField> Problem<'a, T> {
         preconditioner: &mut Preconditioner,
         observer: &dyn Observer,
     ) -> Result<Choice, Error> {
+        debug_assert!(grid.is_sorted(), "ridges are in ascending order");
         let rows = self.input.targets.rows();
         let is_free = |fold: &usize| left_out >> fold & 1 == 0 && self.sizes[*fold] > 0.0;
         let judge = (0..FOLDS).find(is_free).ok_or(Error(Cause::Folds { rows }))?;
@@ -258,7 +262,8 @@ impl<'a, T: Lane + RealField> Problem<'a, T> {
         let first = grid.iter().position(|&value| value >= begin).unwrap_or(grid.len() - 1);
         let mut try_at = |at: usize| {
             preconditioner.set(grid[at], self.number(0))?;
-            match self.solve(&columns, grid[at], preconditioner, &mut weights, observer) {
+            let ridge = (grid[at], DECREASE_OF_CHOICE);
+            match self.solve(&columns, ridge, preconditioner, &mut weights, observer) {
                 // A ridge before it was solved for.
                 Err(Error(Cause::Unsettled { .. })) if best.is_some() => return Ok(false),
                 solved => solved?,
@@ -294,11 +299,12 @@ impl<'a, T: Lane + RealField> Problem<'a, T> {
         Ok(Choice { ridge: grid[at], error, scores, weights })
     }
 
-    /// Move the weights of each column to those of this ridge, for which the preconditioner is set.
+    /// Move the weights of each column to those of this ridge, for which the preconditioner is set, until a
+    /// step lowers the objective by less than a share of it.
     fn solve(
         &self,
         columns: &[Column],
-        ridge: f64,
+        (ridge, least): (f64, f64),
         preconditioner: &Preconditioner,
         weights: &mut Mat<f64>,
         observer: &dyn Observer,
@@ -353,7 +359,7 @@ impl<'a, T: Lane + RealField> Problem<'a, T> {
                 squares[at] = next;
                 objectives[at] -= decrease;
                 // False for NaN, which the model's numbers then hold.
-                open[at] = decrease > DECREASE * objectives[at] && next > 0.0;
+                open[at] = decrease > least * objectives[at] && next > 0.0;
             }
         }
         observer.end();

@@ -99,6 +99,7 @@ pub(crate) fn logistic<T: Lane + RealField>(
         ridge: path.ridge,
         train_error: trained.error(rows.outputs()),
         validation_error: errors.iter().find(|(ridge, _)| *ridge == path.ridge).map(|(_, error)| *error),
+        one_fold: false,
         scores: errors.into_iter().map(|(ridge, error)| (ridge, error * error * numbers)).collect(),
     };
     let weights = in_kernel(&of_all)?;

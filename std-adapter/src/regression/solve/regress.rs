@@ -36,6 +36,27 @@ pub(crate) fn cross_validate<T: Lane + RealField>(
     Ok(fitted.quality)
 }
 
+/// Return the squared error of each of these ridges in 10-fold cross-validation, summed over rows and
+/// targets.
+///
+/// # Errors
+/// Those of [`regress`].
+pub(crate) fn errors_of_ridges<T: Lane + RealField>(
+    input: Input<'_, T>,
+    ridges: &[f64],
+    seed: u64,
+    observer: &dyn Observer,
+) -> Result<Vec<f64>, Error> {
+    let asked = Asked { head: Head::Values, seed, measured: false, left_out: &[], judged: None };
+    let candidates = Candidates::BestOf(ridges.to_vec());
+    check(&input, &candidates)?;
+    // Conjugate gradients leave out most ridges.
+    let fitted = by_sums(input, &candidates, asked, &mut Rounds::default(), observer)?;
+    let errors: Vec<f64> = fitted.quality.scores.into_iter().map(|(_, squares)| squares).collect();
+    debug_assert_eq!(errors.len(), ridges.len(), "an error for each ridge");
+    Ok(errors)
+}
+
 /// Fit weights to the rows: `c` kernel evaluations and `O(c²)` per row, then `O(c³)`; and [`measure`] on a
 /// sample of them how far they can be relied on, if it is asked for. Weights without each of the folds that
 /// are left out follow from the sums of the others: `O(c³)` each.
@@ -55,6 +76,17 @@ pub(crate) fn regress<T: Lane + RealField>(
         let begin = ridge_of_few(input, ridges, asked, observer)?;
         return iterate(input, ridges, begin, asked, observer);
     }
+    by_sums(input, ridges, asked, rounds, observer)
+}
+
+/// [`regress`] by the sums of all rows.
+fn by_sums<T: Lane + RealField>(
+    input: Input<'_, T>,
+    ridges: &Candidates,
+    asked: Asked<'_>,
+    rounds: &mut Rounds<'_>,
+    observer: &dyn Observer,
+) -> Result<Regression<T>, Error> {
     let ground = Points::new(input.landmarks, input.dim, input.kernel).map_err(Error::landmarks)?;
     let mut memory = Heap::new(ground.len())?;
     let landmarks = independent_points(&ground, &mut memory)?;

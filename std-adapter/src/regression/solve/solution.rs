@@ -57,6 +57,8 @@ pub(crate) struct Quality {
     pub(crate) train_error: f64,
     /// Root mean squared error over the folds, if the ridge was cross-validated.
     pub(crate) validation_error: Option<f64>,
+    /// Whether that is the error of one fold.
+    pub(crate) one_fold: bool,
     /// Each candidate with its squared error over all folds and targets.
     pub(crate) scores: Vec<(f64, f64)>,
 }
@@ -100,7 +102,8 @@ fn solve_at<A: Scalar>(
             (all, squares)
         }
     };
-    Ok((weights, Quality { ridge, train_error: (squared_error / numbers).sqrt(), validation_error, scores }))
+    let train_error = (squared_error / numbers).sqrt();
+    Ok((weights, Quality { ridge, train_error, validation_error, one_fold: false, scores }))
 }
 
 /// [`solve`], or aggregate the solutions of the parts otherwise, and convert the feature weights to kernel
@@ -118,7 +121,8 @@ pub(crate) fn conclude<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
     let train_error = (squared_error / numbers_fitted(parts)).sqrt();
     // The folds say nothing of this model.
     let Chosen { ridge, scores, .. } = chosen;
-    in_kernel_weights(nystrom, &weights, Quality { ridge, train_error, validation_error: None, scores })
+    let quality = Quality { ridge, train_error, validation_error: None, one_fold: false, scores };
+    in_kernel_weights(nystrom, &weights, quality)
 }
 
 pub(crate) fn conclude_at<T: Scalar, A: Scalar, G: GroundSet<T> + ?Sized>(
