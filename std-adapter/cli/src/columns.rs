@@ -98,14 +98,16 @@ pub(crate) struct ColumnArguments {
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     ids: Vec<String>,
     /// The column that says which rows belong together, such as a patient or a machine: rows of one group are
-    /// held out together
+    /// held out together. Not in convert and evaluate
     #[arg(long, value_name = "COLUMN", conflicts_with = "time")]
     pub(crate) group: Option<String>,
-    /// Rows follow each other in time, as windows of a sensor do: contiguous blocks of them are held out
+    /// Rows follow each other in time, as windows of a sensor do: contiguous blocks of them are held out. Not
+    /// in convert and evaluate
     #[arg(long)]
     pub(crate) time: bool,
     /// The column with the weights of rows, numbers from 0 in any unit: a row of weight 2 counts as two rows,
-    /// in the model and in all errors; one of weight 0 is left out
+    /// in the model and in the errors of fit and evaluate; one of weight 0 is left out. Not in convert and
+    /// diagnose
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weight: Option<String>,
     /// Columns to take as words, one feature per word, even if they begin with a number
@@ -128,8 +130,8 @@ pub(crate) struct ColumnArguments {
     #[arg(long, value_parser = one_of(&ORDERS))]
     dates: Option<bool>,
     /// What stands for a missing value, beside an empty field. A model remembers it [default: of numbers ?,
-    /// NA, N/A, #N/A, <NA>, NaN, null and None in any case, \\N, . and -; of words ?, NA, N/A, n/a, #N/A,
-    /// <NA>, NaN, nan, NULL, null and \\N]
+    /// NA, N/A, #N/A, <NA>, NaN, null and None in any case, \N, . and -; of words ?, NA, N/A, n/a, #N/A,
+    /// <NA>, NaN, nan, NULL, null and \N]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     missing_values: Option<Vec<String>>,
     /// Let --missing drop leave out more than half of the rows

@@ -168,7 +168,7 @@ impl Measured {
     const COLUMNS: [Column<Self>; 5] = [
         ("target", |one| plain(&one.target)),
         ("largest difference", |one| short(one.largest_difference)),
-        ("rms difference in deviations", |one| short_or_dash(one.rms_difference_share)),
+        ("rms difference in standard deviations", |one| short_or_dash(one.rms_difference_share)),
         ("error of the model", |one| short_or_dash(one.rmse_of_model)),
         ("error of the export", |one| short_or_dash(one.rmse_of_export)),
     ];
@@ -300,7 +300,7 @@ fn tell_cost(
             if classes || measured.len() == 1 { String::new() } else { format!(" ({})", worse.join(", ")) };
         let advice = match model.quantise {
             Some(_) if arguments.quantise.is_none() => {
-                "fit --flash chose these numbers by the export's error on rows held out; a fit with another --kernel, or other --quantise numbers, may do better"
+                "fit --flash chose these numbers by the export's error on validation rows; a fit with another --kernel, or other --quantise numbers, may do better"
             }
             _ => {
                 "other --quantise numbers may do better, or a model with a larger --ridge, fewer landmarks, or fit --precision f32"

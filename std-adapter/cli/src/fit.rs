@@ -27,8 +27,8 @@ use std::time::Duration;
 pub(crate) struct Fit {
     #[command(flatten)]
     pub(crate) source: Source,
-    /// How many landmarks at most: fewer where fewer rows are independent [default: 100, and at most a
-    /// quarter of the rows; as long as twice as many lower the error on rows held out, those, up to 800]
+    /// The maximum number of landmarks: fewer where fewer rows are independent [default: 100 or a quarter of
+    /// the rows, whichever is less, doubled while the error on validation rows falls, up to 800]
     #[arg(long, value_name = "C", conflicts_with = "given")]
     pub(crate) landmarks: Option<usize>,
     /// How to choose them
@@ -39,7 +39,7 @@ pub(crate) struct Fit {
     #[command(flatten)]
     pub(crate) kernel: KernelArguments,
     /// One bandwidth for all standardised features, or a scale for each or a linear map of them (of rank R),
-    /// learned from the target; auto: whichever predicts rows held out best
+    /// learned from the target; auto: whichever has the lowest error on validation rows
     #[arg(long, value_name = "one|scales|map|map:R|auto", default_value = "auto")]
     pub(crate) metric: Metric,
     /// Leave out the columns whose permutation raises the error by less than RISE, such as 1%, unless the
@@ -72,7 +72,7 @@ pub(crate) struct Fit {
     /// Where to write the model
     #[arg(long, value_name = "FILE")]
     pub(crate) model: PathBuf,
-    /// Write a page on the fit: errors of rows held out, residuals, features, landmarks, novelty
+    /// Write a page on the fit: errors of test rows, residuals, features, landmarks, novelty
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
     /// Keep in the model what variances need: c²/2 numbers for c landmarks

@@ -49,7 +49,7 @@ struct Tried {
     /// Regression on the features themselves.
     line: bool,
     bytes: usize,
-    /// On rows held out, as a device computes it: the mean over so many parts of the rows.
+    /// On validation rows, as a device computes it: the mean over so many parts of the rows.
     #[serde(flatten)]
     error: ByTarget,
     parts: usize,
@@ -94,7 +94,7 @@ impl FlashReport {
 
     fn text(&self) -> String {
         format!(
-            "\nModels tried for {} bytes of flash, with their {} on parts of the rows held out. Chosen: the least among those measured on the \
+            "\nModels tried for {} bytes of flash, with their {} on parts of the validation rows. Chosen: the least among those measured on the \
              largest number of parts, integers only if theirs times {COARSER} is less, since they err by more on rows unlike these. \
              Figures on different parts do not compare. The test error is of the export in these numbers, the training error of the \
              model itself. Bytes stay unused if the rows allow no more landmarks. Write it with: dpp-nystrom export MODEL --to c\n{}",

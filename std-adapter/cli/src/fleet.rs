@@ -90,8 +90,9 @@ pub(crate) struct Merge {
     /// Most rows that a device counts for, in medians of the rows that all states claim
     #[arg(long, value_name = "F|none", default_value = "2", value_parser = at_least_one)]
     most_rows: f64,
-    /// How far one device may move the predictions of the merged model, in standard deviations of the target.
-    /// A device beyond it counts for fewer rows, down to an eighth; beyond that it is an outlier
+    /// How far one device may move the predictions of the merged model, in standard deviations of the target;
+    /// what an honest device moves them by chance is allowed in addition. A device beyond it counts for fewer
+    /// rows, down to an eighth; beyond that it is an outlier
     #[arg(long, value_name = "F|none", default_value = "0.08", value_parser = positive)]
     most_influence: f64,
     /// How states become one model

@@ -122,7 +122,7 @@ Examples:
 
 Each seed draws its own rows. fro_rel and spec_rel are the Frobenius and the spectral error relative to those of
 the best rank c, trace_fraction is the trace error relative to the trace, and nrmse the root mean squared error
-relative to the standard deviation of the training target. Of classes, the accuracy on held-out rows is shown instead.")]
+relative to the standard deviation of the training target. Of classes, the accuracy on test rows is shown instead.")]
     Evaluate(evaluate::Evaluate),
     /// The paper's figures on a folder of data sets: tables, pictures and a page
     #[command(after_help = "\

@@ -261,6 +261,9 @@ impl Errors {
             true => format!(" over the {known} of {rows} rows whose target is known"),
             false => String::new(),
         };
+        // The rows to predict need no weights.
+        let among =
+            |known| among(known) + if model.weight().is_some() { ", each row counted once" } else { "" };
         if let Some(report) = ClassReport::of(model, errors.as_ref()) {
             note(&(report.line() + &among(self.labelled)));
         }
@@ -324,8 +327,9 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
         if let Some(store) = store {
             store.has_features(&model.feature_names)?;
             let classes = classes_of(&store, &model);
+            let has_target = has_target_of(&store, &model);
             store.read_blocks(|mut block| {
-                block.target = block.target.filter(|_| model.classifier.is_none() == classes.is_empty());
+                block.target = block.target.filter(|_| has_target);
                 for target in block.target.iter_mut().flatten().filter(|_| !classes.is_empty()) {
                     *target = classes[*target as usize] as f64;
                 }
@@ -344,6 +348,23 @@ pub(crate) fn run(arguments: &Predict) -> Result<(), Error> {
     tell(&remarks, &recipe);
     errors.tell(&model);
     Ok(())
+}
+
+/// Whether the target of a store is what the model predicts. Say so if it is not.
+fn has_target_of(store: &Store, model: &Model) -> bool {
+    let Some(target) = &store.description().target else { return false };
+    let classes = model.classifier.as_ref().map(|classifier| &classifier.classes);
+    let wanted = classes.map_or(&model.target_name, |classes| &classes.column);
+    let same_kind = classes.is_none() == store.description().classes.is_empty();
+    if target.name == *wanted && same_kind {
+        return true;
+    }
+    let kind = if same_kind { "" } else { ", as classes or as numbers" };
+    note(&format!(
+        "no errors are measured: the store's target is {:?}, and the model predicts {wanted:?}{kind}",
+        target.name
+    ));
+    false
 }
 
 /// Return the class of a model for each of a store: past the last for a label that the model does not know.

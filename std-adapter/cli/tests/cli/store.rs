@@ -88,6 +88,13 @@ fn a_store_is_data_like_any_other() {
         told.split_once("root mean square error ").expect("an error").1.split(',').next().unwrap().to_owned()
     };
     assert_eq!(error("a.rows"), error("a.csv"));
+    // The target of a store may be another number.
+    let renamed = folder.text("a.csv").replacen(",y\n", ",other\n", 1);
+    folder.write("other.csv", renamed);
+    folder.run("convert other.csv --out other.rows").good();
+    let told = folder.run("predict m.dpp other.rows").good().err;
+    assert!(told.contains("the store's target is \"other\", and the model predicts \"y\""), "{told}");
+    assert!(!told.contains("root mean square"), "{told}");
     for command in [
         "evaluate DATA --methods uniform,kdpp --landmarks 10 --seeds 1 --rows 400 --json",
         "tune DATA --landmarks 10 --rows 300 --json",
@@ -307,6 +314,10 @@ fn labels_of_a_store_are_matched_by_name() {
     folder.run("convert n.csv --out n.rows").good();
     let told = folder.run("predict m.dpp n.rows --out o.csv").good().err;
     assert!(!told.contains("accuracy"), "{told}");
+    folder.write("k.csv", folder.text("a.csv").replacen("kind", "shift", 1));
+    folder.run("convert k.csv --out k.rows").good();
+    let told = folder.run("predict m.dpp k.rows --out o.csv").good().err;
+    assert!(told.contains("the store's target is \"shift\"") && !told.contains("accuracy"), "{told}");
     folder.write(
         "one.arff",
         "@relation r\n@attribute a numeric\n@attribute y {p,q}\n@data\n1,p\n2,p\n3,p\n4,p\n",

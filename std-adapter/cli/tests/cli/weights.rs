@@ -270,5 +270,6 @@ fn rows_to_predict_have_no_weights() {
     assert!(fitted.err.contains("weighted by column \"w\""));
     let predicted = folder.run("predict m.dpp weighted-y.csv --ignore id --out out.csv").good();
     assert!(!predicted.err.contains("weight"));
+    assert!(predicted.err.contains("each row counted once"), "{}", predicted.err);
     folder.run("export m.dpp --to c --out m.h --data weighted-y.csv --ignore id").good();
 }

@@ -34,15 +34,15 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
     ----------
     n_components : int, default=None
         The number of landmarks at most: `fit` takes as many as there are independent rows, and warns where these are fewer;
-        `partial_fit` refuses. None: 100, and at most a quarter of the rows; as long as twice as
-        many lower the error on rows held out, those, up to 800.
+        `partial_fit` refuses. None: 100 or a quarter of the rows, whichever is less,
+        doubled while the error on validation rows falls, up to 800.
     alpha : float, {"cv", "loo"} or None, default=None
         The ridge, as in scikit-learn's `KernelRidge`: the ridge γ of the command line times the number of rows, or the sum of their
         weights. None or "cv": chosen by
         10-fold cross-validation; "loo": by the leave-one-out error.
     metric : str, default="auto"
         "one": one bandwidth for all features. "scales": a scale for each, learned from the target. "map" or "map:R": a linear map
-        of them, of rank R. "auto": whichever predicts rows that are held out best; with fewer than 100 rows, "one".
+        of them, of rank R. "auto": whichever has the lowest error on validation rows; with fewer than 100 rows, "one".
     scale : {"standard", "robust", "clipped"} or None, default="standard"
         Standardise the features, "robust" by medians and interquartile ranges, "clipped" with heavy tails clipped smoothly too; None
         takes them as they are.
