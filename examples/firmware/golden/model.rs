@@ -1,4 +1,4 @@
-// Written by dpp-nystrom 0.1.0: do not edit, export again.
+// Written by dpp-nystrom 1.0.0: do not edit, export again.
 //
 // Predicts target from a raw row of 4 features, in the target's own units.
 // Trained on 1000 rows of readings in double precision; here in single precision.

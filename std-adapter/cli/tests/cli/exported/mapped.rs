@@ -1,4 +1,4 @@
-// Written by dpp-nystrom 0.1.0: do not edit, export again.
+// Written by dpp-nystrom 1.0.0: do not edit, export again.
 //
 // Predicts days from a raw row of 2 features, in the target's own units.
 // Trained on 1000 rows of weather in double precision; here in single precision.
