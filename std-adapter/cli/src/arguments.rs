@@ -59,9 +59,9 @@ const OFFSET: f64 = 1.0;
 /// The function of two rows.
 #[derive(Debug, Args)]
 pub(crate) struct KindArguments {
-    /// The kernel; auto: gaussian, matern52, matern32 or laplace, whichever has the lowest error on validation
-    /// rows (fit); precomputed: DATA is a kernel matrix (select) [default: gaussian; of fit for 100 landmarks and
-    /// more, without --metric and --sigma and not for classes: auto]
+    /// The kernel; auto: gaussian, matern52, matern32 or laplace, whichever has the lowest error on
+    /// validation rows (fit); precomputed: DATA is a kernel matrix (select) [default: gaussian; of fit for
+    /// 100 landmarks and more, without --metric and --sigma and not for classes: auto]
     #[arg(long, value_parser = one_of(chosen()))]
     kernel: Option<Chosen>,
     /// Degree of the polynomial kernel
