@@ -257,13 +257,12 @@ impl Errors {
     fn tell(self, model: &Model) {
         let errors = self.classes.errors();
         let rows = self.rows;
-        let among = |known: u64| match known < rows {
-            true => format!(" over the {known} of {rows} rows whose target is known"),
-            false => String::new(),
-        };
         // The rows to predict need no weights.
-        let among =
-            |known| among(known) + if model.weight().is_some() { ", each row counted once" } else { "" };
+        let once = if model.weight().is_some() { ", each row counted once" } else { "" };
+        let among = |known: u64| match known < rows {
+            true => format!(" over the {known} of {rows} rows whose target is known{once}"),
+            false => once.to_owned(),
+        };
         if let Some(report) = ClassReport::of(model, errors.as_ref()) {
             note(&(report.line() + &among(self.labelled)));
         }
@@ -359,9 +358,13 @@ fn has_target_of(store: &Store, model: &Model) -> bool {
     if target.name == *wanted && same_kind {
         return true;
     }
-    let kind = if same_kind { "" } else { ", as classes or as numbers" };
+    let [stored, predicted] = match (same_kind, &classes) {
+        (true, _) => ["", ""],
+        (false, Some(_)) => [", a number", ", a class"],
+        (false, None) => [", a class", ", a number"],
+    };
     note(&format!(
-        "no errors are measured: the store's target is {:?}, and the model predicts {wanted:?}{kind}",
+        "no errors are measured: the store's target is {:?}{stored}, and the model predicts {wanted:?}{predicted}",
         target.name
     ));
     false

@@ -765,6 +765,7 @@ mod tests {
             let best = steps.quality.scores.iter().map(|score| score.1).fold(f64::INFINITY, f64::min);
             assert!(((best / (2 * N) as f64).sqrt() - found).abs() < 1e-12);
             assert_eq!(steps.without[0].ridge, chosen);
+            assert!(steps.quality.one_fold && !sums.quality.one_fold);
         }
     }
 

@@ -21,6 +21,11 @@ use dpp_nystrom_host::heap::{Heap, RidgeHeap};
 use dpp_nystrom_host::simd::lane::{Ground, Lane};
 use faer::traits::RealField;
 
+/// Ask for weights alone.
+fn weights_alone(seed: u64) -> Asked<'static> {
+    Asked { head: Head::Values, seed, measured: false, left_out: &[], judged: None }
+}
+
 /// Cross-validate these ridges.
 ///
 /// # Errors
@@ -31,8 +36,8 @@ pub(crate) fn cross_validate<T: Lane + RealField>(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Quality, Error> {
-    let asked = Asked { head: Head::Values, seed, measured: false, left_out: &[], judged: None };
-    let fitted = regress(input, &Candidates::BestOf(ridges), asked, &mut Rounds::default(), observer)?;
+    let (ridges, asked) = (Candidates::BestOf(ridges), weights_alone(seed));
+    let fitted = regress(input, &ridges, asked, &mut Rounds::default(), observer)?;
     Ok(fitted.quality)
 }
 
@@ -47,8 +52,7 @@ pub(crate) fn errors_of_ridges<T: Lane + RealField>(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<Vec<f64>, Error> {
-    let asked = Asked { head: Head::Values, seed, measured: false, left_out: &[], judged: None };
-    let candidates = Candidates::BestOf(ridges.to_vec());
+    let (candidates, asked) = (Candidates::BestOf(ridges.to_vec()), weights_alone(seed));
     check(&input, &candidates)?;
     // Conjugate gradients leave out most ridges.
     let fitted = by_sums(input, &candidates, asked, &mut Rounds::default(), observer)?;
