@@ -692,7 +692,7 @@ mod tests {
                 mapped.iter().map(|value| value * value).sum::<f64>().sqrt()
             };
             let across = norm([0.5, 0.5, 0.5, 0.5, -0.5]);
-            // The Laplace kernel has 0.23 on processors without AVX-512, whose rounding ends at a map of rank 5.
+            // The Laplace kernel has 0.23 on processors without AVX-512, where the map has rank 5.
             assert!(across < 0.25 * norm(direction), "{kind:?} {across} {learned:?}");
         }
     }
