@@ -285,8 +285,8 @@ fn the_readme_has_the_mean_ranks_of_the_page_of_rivals() {
         let row = section.lines().find(|line| line.starts_with(&format!("| {who} |"))).unwrap();
         row.split('|').skip(2).take(3).map(|cell| cell.trim().to_owned()).collect()
     };
-    let numbers = ["dpp-nystrom", "CatBoost"].map(|who| ranks("Numbers", who));
-    let classes = ["dpp-nystrom", "SVM"].map(|who| ranks("Classes", who));
+    let numbers = ["dpp-nystrom", "CatBoost"].map(|who| ranks("Regression", who));
+    let classes = ["dpp-nystrom", "SVM"].map(|who| ranks("Classification", who));
     let [own, other] = &numbers;
     for rank in [&own[0], &other[0], &own[2], &other[2], &classes[0][0], &classes[1][0]] {
         assert!(readme.contains(rank.as_str()), "README.md lacks the mean rank {rank} of rivals.md");

@@ -2,8 +2,12 @@
 //!
 //! A save erases and writes the slot that does not hold the newest bytes, reads it back, and only then counts
 //! it as the newest. The power may fail at any moment: what was being erased or written then holds arbitrary
-//! bits, which the checksum refuses (a wrong one passes with probability 2⁻³²), and the other slot still
-//! holds the bytes before.
+//! bits, which the checksum refuses (a wrong one passes with probability 2⁻³²), or cannot be read, as on
+//! flash with ECC. The other slot still holds the bytes before.
+//!
+//! A driver for flash with ECC must return an error for a word that cannot be read, and not end in a fault
+//! (on STM32 the NMI). Saves erase the slots by turns: units rated for 10,000 erasures last 20,000 saves. A
+//! save returns when it has erased, written and read back.
 //!
 //! | bytes of a slot | content |
 //! | --- | --- |
@@ -117,6 +121,67 @@ impl<E: core::fmt::Debug> core::error::Error for StorageError<E> {}
 /// assert_eq!(slots.save(&[0; 5_000]), Err(StorageError::Capacity { needed: 5_000, have: 4_064 }));
 /// # Ok::<(), StorageError<Infallible>>(())
 /// ```
+///
+/// # A learner that goes on after a reset
+///
+/// ```
+/// use dpp_nystrom_core::{Error, Learner, Random, Slots, kernel::Gaussian};
+/// # use core::convert::Infallible;
+/// # use embedded_storage::nor_flash::{ErrorType, NorFlash, ReadNorFlash};
+/// #
+/// # struct Flash([u8; 8_192]);
+/// # impl ErrorType for Flash { type Error = Infallible; }
+/// # impl ReadNorFlash for Flash {
+/// #     const READ_SIZE: usize = 1;
+/// #     fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), Infallible> {
+/// #         bytes.copy_from_slice(&self.0[offset as usize..][..bytes.len()]);
+/// #         Ok(())
+/// #     }
+/// #     fn capacity(&self) -> usize { self.0.len() }
+/// # }
+/// # impl NorFlash for Flash {
+/// #     const WRITE_SIZE: usize = 4;
+/// #     const ERASE_SIZE: usize = 4_096;
+/// #     fn erase(&mut self, from: u32, to: u32) -> Result<(), Infallible> {
+/// #         self.0[from as usize..to as usize].fill(0xff);
+/// #         Ok(())
+/// #     }
+/// #     fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Infallible> {
+/// #         self.0[offset as usize..][..bytes.len()].copy_from_slice(bytes);
+/// #         Ok(())
+/// #     }
+/// # }
+/// # let mut driver = Flash([0xff; 8_192]);
+///
+/// type Device = Learner<16, 4>;
+///
+/// /// Go on from a saved state, or start.
+/// fn begin(device: &mut Device, saved: Option<&[u8]>) -> Result<Random, Error> {
+///     let kernel = Gaussian::new(6.0)?;
+///     match saved {
+///         Some(state) => Ok(Random::resume(device.read_state(kernel, state)?)),
+///         None => {
+///             device.start(kernel);
+///             Ok(Random::seeded(7))
+///         }
+///     }
+/// }
+///
+/// let mut slots = Slots::open(&mut driver, 0, 8_192)?;
+/// let mut state = [0; Device::STATE];
+/// let mut device = Device::new();
+/// let random = begin(&mut device, slots.load(&mut state)?)?;
+/// device.scale(&[20.5, 0.1, 3.0, 7.0], 1.2)?; // and so on
+///
+/// let length = device.write_state(random.state(), &mut state)?; // in any phase, once an hour, say
+/// slots.save(&state[..length])?;
+///
+/// let mut slots = Slots::open(&mut driver, 0, 8_192)?; // after a reset
+/// let mut device = Device::new();
+/// begin(&mut device, slots.load(&mut state)?)?;
+/// device.scale(&[20.1, 0.3, 3.0, 6.5], 1.3)?; // the second row
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Slots<F> {
@@ -125,6 +190,8 @@ pub struct Slots<F> {
     /// Bytes of a slot.
     half: usize,
     newest: Option<Found>,
+    /// Whether a slot could not be read when they were opened.
+    unreadable: bool,
 }
 
 /// A slot with whole bytes.
@@ -159,12 +226,14 @@ impl Image<'_> {
 
 impl<F: NorFlash> Slots<F> {
     /// Use the region of `length` bytes from `start` on, a slot in each half, and look for the newest whole
-    /// bytes. It reads the region once.
+    /// bytes. It reads the region once. A slot that cannot be read is passed over if the other is whole
+    /// ([`has_unreadable`](Self::has_unreadable)).
     ///
     /// Units of writing and reading that do not divide 256 bytes do not compile.
     ///
     /// # Errors
-    /// [`StorageError::Region`], [`StorageError::Flash`].
+    /// [`StorageError::Region`]; [`StorageError::Flash`] if a slot cannot be read and the other is not whole:
+    /// try again, and where the error stays erase the region, which holds no complete save.
     pub fn open(flash: F, start: u32, length: usize) -> Result<Self, StorageError<F::Error>> {
         const {
             assert!(PIECE.is_multiple_of(F::WRITE_SIZE) && PIECE.is_multiple_of(F::READ_SIZE));
@@ -186,12 +255,14 @@ impl<F: NorFlash> Slots<F> {
         if u32::try_from(end).is_err() {
             return Err(StorageError::Region);
         }
-        let mut slots = Self { flash, start, half, newest: None };
-        let (first, second) = (slots.find(false)?, slots.find(true)?);
+        let mut slots = Self { flash, start, half, newest: None, unreadable: false };
+        let (first, second) = (slots.find(false), slots.find(true));
+        slots.unreadable = first.is_err() || second.is_err();
         slots.newest = match (first, second) {
-            (Some(first), Some(second)) if second.sequence > first.sequence => Some(second),
-            (Some(first), _) => Some(first),
-            (None, second) => second,
+            (Ok(Some(first)), Ok(Some(second))) if second.sequence > first.sequence => Some(second),
+            (Ok(Some(whole)), _) | (_, Ok(Some(whole))) => Some(whole),
+            (Err(error), _) | (_, Err(error)) => return Err(error),
+            (Ok(None), Ok(None)) => None,
         };
         Ok(slots)
     }
@@ -209,6 +280,12 @@ impl<F: NorFlash> Slots<F> {
     /// Return the sequence number of the newest save, from 1: 0 if there is none.
     pub fn sequence(&self) -> u64 {
         self.newest.map_or(0, |newest| newest.sequence)
+    }
+
+    /// Return whether a slot could not be read when they were opened: a save was interrupted on flash with
+    /// ECC, or the flash fails, and the newest save may be lost. The next save erases that slot.
+    pub fn has_unreadable(&self) -> bool {
+        self.unreadable
     }
 
     /// Read the newest bytes to the start of `room` and return them: none if nothing was saved.
@@ -270,6 +347,7 @@ impl<F: NorFlash> Slots<F> {
             return Err(StorageError::Unverified);
         }
         self.newest = Some(found);
+        self.unreadable = false;
         Ok(sequence)
     }
 

@@ -8,6 +8,7 @@ use embedded_storage::nor_flash::{
     ErrorType, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
 };
 use rand_core::Rng;
+use std::ops::Range;
 
 const START: u32 = 2 * 512;
 
@@ -24,15 +25,25 @@ enum Left {
     Ones,
     /// As before.
     Untouched,
+    /// Bits that fail the check of ECC in the unit that was in progress: it cannot be read until it is erased.
+    Unreadable,
 }
 
-const LEFT: [Left; 6] =
-    [Left::Random, Left::RandomUnit, Left::Mixed, Left::Zeros, Left::Ones, Left::Untouched];
+const LEFT: [Left; 7] = [
+    Left::Random,
+    Left::RandomUnit,
+    Left::Mixed,
+    Left::Zeros,
+    Left::Ones,
+    Left::Untouched,
+    Left::Unreadable,
+];
 
 /// A flash of these units. It checks that only erased bits are written, and fails after `power` bytes.
 #[derive(Clone)]
 struct Chip<const WRITE: usize, const ERASE: usize> {
     bytes: Vec<u8>,
+    unreadable: Range<usize>,
     power: Option<usize>,
     spent: usize,
     left: Left,
@@ -42,6 +53,7 @@ struct Chip<const WRITE: usize, const ERASE: usize> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Failed {
     Power,
+    Unreadable,
     Refused(NorFlashErrorKind),
 }
 
@@ -55,6 +67,7 @@ impl<const W: usize, const E: usize> Chip<W, E> {
     fn new() -> Self {
         Self {
             bytes: vec![0x5a; 8 * 512],
+            unreadable: 0..0,
             power: None,
             spent: 0,
             left: Left::Random,
@@ -71,11 +84,14 @@ impl<const W: usize, const E: usize> Chip<W, E> {
         if lasts == after.len() {
             return Ok(());
         }
+        if self.left == Left::Unreadable {
+            self.unreadable = from + done..from + done + unit;
+        }
         let end = if self.left == Left::RandomUnit { (done + unit).min(after.len()) } else { after.len() };
         for (byte, &after) in self.bytes[from + done..from + end].iter_mut().zip(&after[done..end]) {
             let bits = self.random.next_u32() as u8;
             *byte = match self.left {
-                Left::Random | Left::RandomUnit => bits,
+                Left::Random | Left::RandomUnit | Left::Unreadable => bits,
                 Left::Mixed => (*byte & bits) | (after & !bits),
                 Left::Zeros => 0,
                 Left::Ones => 0xff,
@@ -95,6 +111,10 @@ impl<const W: usize, const E: usize> ReadNorFlash for Chip<W, E> {
 
     fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), Failed> {
         check_read(self, offset, bytes.len()).map_err(Failed::Refused)?;
+        let (from, to) = (offset as usize, offset as usize + bytes.len());
+        if from < self.unreadable.end && self.unreadable.start < to {
+            return Err(Failed::Unreadable);
+        }
         bytes.copy_from_slice(&self.bytes[offset as usize..][..bytes.len()]);
         Ok(())
     }
@@ -111,6 +131,9 @@ impl<const W: usize, const E: usize> NorFlash for Chip<W, E> {
     fn erase(&mut self, from: u32, to: u32) -> Result<(), Failed> {
         check_erase(self, from, to).map_err(Failed::Refused)?;
         // A sector is erased at once: none of its bytes is safe before all are.
+        if (from as usize..to as usize).contains(&self.unreadable.start) {
+            self.unreadable = 0..0;
+        }
         self.change(from as usize, &vec![0xff; (to - from) as usize], E)
     }
 
@@ -191,13 +214,35 @@ fn survives<const W: usize, const E: usize>() {
                 let mut chip = slots.into_flash();
                 chip.power = None;
                 let mut slots = open(chip);
+                assert!(left != Left::Unreadable || slots.has_unreadable() == (power < spent), "{place}");
                 let found = content(&mut slots).unwrap();
                 // What is left may by chance be what was to be written last: then the new bytes are whole.
                 assert!(&found == expected || (found == new && power + W >= spent), "{place}");
                 slots.save(&later).unwrap();
+                assert!(!slots.has_unreadable(), "{place}");
                 assert_eq!(content(&mut slots), Some(later.clone()), "{place}");
                 assert_eq!(content(&mut open(slots.into_flash())), Some(later.clone()), "{place}");
             }
+        }
+    }
+}
+
+/// Without a whole slot, one that cannot be read is an error: it may hold what was saved.
+#[test]
+fn a_slot_that_cannot_be_read_is_an_error_beside_none_that_is_whole() {
+    let region = (START, 2 * 1024);
+    for saves in [0, 1] {
+        let mut slots = open(Chip::<4, 512>::new());
+        (0..saves).for_each(|_| drop(slots.save(&[7; 100]).unwrap()));
+        for second in [false, true] {
+            let mut chip = slots.into_flash();
+            let at = START as usize + if second { 1024 } else { 0 } + 40 * saves;
+            chip.unreadable = at..at + 4;
+            let found = Slots::open(chip.clone(), region.0, region.1).map(|slots| slots.sequence());
+            let expected = if saves == 1 && second { Ok(1) } else { Err(StorageError::Flash(Failed::Unreadable)) };
+            assert_eq!(found, expected, "{saves} {second}");
+            chip.unreadable = 0..0;
+            slots = open(chip);
         }
     }
 }

@@ -194,7 +194,7 @@ def rivals(classes, words, width):
     line = linear_model.LogisticRegression(max_iter=2000) if classes else linear_model.RidgeCV(np.logspace(-8, 2, 21))
     sketch = lambda **own: kernel_approximation.Nystroem(**dict(gamma=0.5 / width) | own)  # noqa: E731
     yield "Nystroem", lambda **own: whole(make_pipeline(sketch(**own), line))
-    yield "a line", lambda: whole(line)
+    yield "linear", lambda: whole(line)
     if not classes:
         full = lambda **own: kernel_ridge.KernelRidge(**dict(kernel="rbf", gamma=0.5 / width, alpha=0.1) | own)  # noqa: E731
         yield "full kernel ridge", lambda **own: whole(full(**own))
@@ -335,7 +335,7 @@ def run(arguments):
                 if limit is None:
                     continue
                 limit = min(TIMES * limit, LONGEST)
-                makes = {who + TUNED: make for who, make in makes.items() if who != "a line"}
+                makes = {who + TUNED: make for who, make in makes.items() if who != "linear"}
             makes = {who: make for who, make in makes.items() if any(part in who for part in arguments.only.split(","))}
             for who in [arguments.name, *makes]:
                 if (name, seed, who) in cells or (arguments.own and who != arguments.name):
@@ -365,7 +365,8 @@ def page(own_name, file):
     every, chosen = cells_of(file), halves()
     is_tuned = lambda cell: cell["who"].endswith(TUNED)  # noqa: E731
     for title, sets, tuned in [
-        ("Numbers", NUMBERS, False), ("Classes", CLASSES, False), ("Numbers, rivals tuned", NUMBERS, True), ("Classes, rivals tuned", CLASSES, True)
+        ("Regression", NUMBERS, False), ("Classification", CLASSES, False),
+        ("Regression, rivals tuned", NUMBERS, True), ("Classification, rivals tuned", CLASSES, True),
     ]:
         # Rivals are tuned one after another: the sets that all of them have been tuned on.
         wanted = {cell["who"] for cell in every if is_tuned(cell) == tuned and cell["set"] in sets}

@@ -125,7 +125,8 @@ pub const fn state_bytes_forgotten<T: Scalar>() -> usize {
 pub struct Origin {
     /// The device's identifier.
     pub device: u64,
-    /// A counter that increases with each state of the device.
+    /// A counter that increases with each state of the device, also over resets: `dpp-nystrom merge --seen`
+    /// refuses one that does not.
     pub counter: u64,
 }
 

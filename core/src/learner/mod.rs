@@ -79,10 +79,12 @@ pub struct Standard<const D: usize, T = f32> {
 /// | [`Phase::Learning`] | [`learn`](Self::learn), [`forget`](Self::forget), [`exchange`](Self::exchange), [`residual`](Self::residual) | [`solve`](Self::solve) |
 /// | [`Phase::Predicting`] | the same, and [`predict`](Self::predict), [`assess`](Self::assess) | |
 ///
-/// A call in another phase returns [`Error::Phase`] and changes nothing. The phases are values and not types,
-/// because a static has one type for its whole life: a learner that changed its type would have to move
-/// through the stack, and the phase of one that is read from storage is known only at run time. Rows are
-/// arrays of `D` features: another width does not compile.
+/// [`choose_gamma`](Self::choose_gamma) goes with `solve`; [`write_state`](Self::write_state) and
+/// [`read_state`](Self::read_state) may be called in any phase. A call in another phase returns
+/// [`Error::Phase`] and changes nothing. The phases are values and not types, because a static has one type
+/// for its whole life: a learner that changed its type would have to move through the stack, and the phase of
+/// one that is read from storage is known only at run time. Rows are arrays of `D` features: another width
+/// does not compile.
 ///
 /// # Standardisation
 ///

@@ -49,5 +49,5 @@ pub(crate) const UNDO: Undo = [
     "--words takes a column as words",
     "--strict refuses them",
     "--limit levels=N takes all",
-    "with means, and features tell them; --missing has others",
+    "with means, and 0/1 features mark them; --missing has others",
 ];

@@ -34,7 +34,7 @@ const UNDO: Undo = [
     "categorical_features has columns of words",
     "strict=True refuses them",
     "",
-    "with means, and features tell them; missing has others",
+    "with means, and 0/1 features mark them; missing has others",
 ];
 
 /// What the page of a fit is made from.

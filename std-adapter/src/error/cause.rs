@@ -85,12 +85,13 @@ pub(crate) enum Cause {
     },
     /// A number of bytes of flash that is too small for any model.
     #[error(
-        "{bytes} bytes of flash are too few: the smallest model, a line of {features} features, takes {least} in single precision"
+        "{bytes} bytes of flash are too few: the smallest model, a linear one of {features} features, takes \
+         {least} in single precision"
     )]
     Flash {
         /// The bytes asked for.
         bytes: usize,
-        /// The bytes of the smallest model, a line in single precision.
+        /// The bytes of the smallest model, a linear one in single precision.
         least: usize,
         /// The number of features.
         features: usize,

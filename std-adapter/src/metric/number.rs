@@ -279,7 +279,7 @@ impl Compared<'_> {
             Ok(Tried::lower(own?, other?))
         };
         let all: Vec<_> = candidates.par_iter().map(better).collect::<Result<_, Error>>()?;
-        let all: Vec<Tried> = all.into_iter().flatten().collect();
+        let mut all: Vec<Tried> = all.into_iter().flatten().collect();
         let mut errors = ErrorsOfKinds::new();
         for tried in &all {
             let (kind, error) = (tried.of.kind, tried.error(self));
@@ -288,11 +288,14 @@ impl Compared<'_> {
                 None => errors.push((kind, error)),
             }
         }
-        let best = all.iter().min_by(|one, other| one.error(self).total_cmp(&other.error(self)));
-        let is_behind =
-            |tried: &Tried| best.is_some_and(|best| is_lower(&best.losses, &tried.losses, BEHIND));
+        let lower = |best: usize, at: usize| if is_lower(&all[at].losses, &all[best].losses, 0.0) { at } else { best };
+        let Some(best) = (0..all.len()).reduce(lower) else {
+            candidates.clear();
+            return Ok((None, errors));
+        };
+        let is_behind = |tried: &&Tried| is_lower(&all[best].losses, &tried.losses, BEHIND);
         *candidates = all.iter().filter(|tried| !is_behind(tried)).map(|tried| tried.of).collect();
-        Ok((all.into_iter().map(Some).fold(None, Tried::lower), errors))
+        Ok((Some(all.swap_remove(best)), errors))
     }
 
     /// Try so many landmarks, or as many as there are independent rows; `None` where the losses are not

@@ -36,7 +36,7 @@ pub(super) fn fit_line<'s>(
     let begin = Instant::now();
     let dim = source.width();
     if source.columns().scaler.map.is_some() {
-        return Err(Error(Cause::Metric { problem: "a line needs the rows before the map" }));
+        return Err(Error(Cause::Metric { problem: "a linear model needs the rows before the map" }));
     }
     let axes = LandmarkSet::Points(axes(dim));
     let kernel = KernelSpec { kind: KernelKind::Linear, sigma: 1.0 };

@@ -37,3 +37,32 @@ pub fn ridge_errors(
     let input = Input::of(data, &data.rows, landmarks, kernel)?;
     errors_of_ridges(input, ridges, seed, observer)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ridge_errors;
+    use crate::kernel::{kind::KernelKind, spec::KernelSpec};
+    use crate::observer::NoObserver;
+    use crate::regression::solve::parts::LARGE;
+    use crate::{data::dataset::Dataset, data::scaler::Scale};
+
+    /// A fit of so many landmarks leaves out most ridges: here each has its error, and one landmark more
+    /// changes it little.
+    #[test]
+    fn each_ridge_has_its_error_with_many_landmarks() {
+        let x: Vec<f64> = (0..LARGE + 100).map(|i| i as f64).collect();
+        let y: Vec<f64> = x.iter().map(|x| (x / 50.0).sin() + (x * 0.754_877_666).fract()).collect();
+        let data = Dataset::from_rows(&x, 1).unwrap().with_target(&y).unwrap();
+        let source = data.source(Scale::None).unwrap();
+        let data = source.as_rows().as_prepared().unwrap();
+        let spec = KernelSpec { kind: KernelKind::Laplace, sigma: 30.0 };
+        let ridges = [1e-4, 1e-2, 1.0];
+        let errors = |count| ridge_errors(data, &x[..count], spec, &ridges, 1, &NoObserver).unwrap();
+        let (few, many) = (errors(LARGE), errors(LARGE + 1));
+        assert_eq!((few.len(), many.len()), (3, 3));
+        for (few, many) in few.iter().zip(&many) {
+            assert!((many / few - 1.0).abs() < 1e-2, "{few} {many}");
+        }
+        assert!(many[0] > many[1] && many[2] != many[1], "{many:?}");
+    }
+}

@@ -90,6 +90,10 @@ typedef uint32_t dpp_nystrom_status;
 
 // A region of a NOR flash in which a learner is saved, twice in turn. The functions return 0, or the
 // driver's error. Offsets are what `start` counts in.
+//
+// A word that cannot be read, as on flash with ECC after an interrupted write, is an error of `read`, and
+// not a fault. The other half is then used if it is whole; if neither is, the status is FLASH until the
+// region is erased.
 typedef struct dpp_nystrom_flash {
   // Passed to each function.
   void *context;

@@ -7,6 +7,10 @@ use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashError, NorFlashEr
 
 /// A region of a NOR flash in which a learner is saved, twice in turn. The functions return 0, or the
 /// driver's error. Offsets are what `start` counts in.
+///
+/// A word that cannot be read, as on flash with ECC after an interrupted write, is an error of `read`, and
+/// not a fault. The other half is then used if it is whole; if neither is, the status is FLASH until the
+/// region is erased.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Flash {

@@ -2,10 +2,11 @@
 //! sensor's readings on time and, once there are weights, predicts; below it, a task learns what the
 //! interrupt has queued. The program is that of the image `learner`, and so is its prediction, bit for bit.
 //!
-//! A lock of the learner holds the interrupt back for as long as one call takes: the longest, a solution,
-//! `c³/2` multiply-adds. The lower task is bound to an interrupt that the board does not use. An `async` one
-//! would do, but each `async fn` has a panic, for a call after its end, and then the linker could not prove
-//! that this image has none.
+//! A lock of the learner holds the interrupt back for as long as its calls take: the longest, which chooses γ
+//! and solves, at most 12 times `c³/2` multiply-adds. Where the interrupt cannot wait for so long, lock the
+//! two one after the other. The lower task is bound to an interrupt that the board does not use. An `async`
+//! one would do, but each `async fn` has a panic, for a call after its end, and then the linker could not
+//! prove that this image has none.
 #![no_std]
 #![no_main]
 
