@@ -24,6 +24,7 @@ SETS = {
     "cal.housing": (2_000, 4_000),
     "bank8FM": (1_000, 3_000),
     "generated": (600, 3_000),
+    "few": (150, 3_000),
     "tails": (800, 6_000),
     "spread": (1_000, 6_000),
     "kinks": (1_500, 6_000),
@@ -62,14 +63,14 @@ def kinks(x, noise):
     return abs(x[0] - 0.5) + max(x[1] + x[2] - 1, 0) + 0.3 * (x[3] > 0.6) + noise.gauss(0, 0.1)
 
 
-GENERATED = {"generated": friedman, "tails": tails, "spread": spread, "kinks": kinks}
+GENERATED = {"generated": friedman, "few": friedman, "tails": tails, "spread": spread, "kinks": kinks}
 
 
 def generated(name):
     """A function of some of eight features with noise, or three classes that overlap."""
     noise = random.Random(name)
     rows = []
-    for _ in range(10_000 if name not in ("generated", "classes") else 8_000):
+    for _ in range(10_000 if name not in ("generated", "few", "classes") else 8_000):
         if name == "classes":
             kind = noise.randrange(3)
             rows.append([noise.gauss(1.5 * (kind == 0), 1), noise.gauss(1.5 * (kind == 1), 1), noise.gauss(0, 1), f"k{kind}"])

@@ -246,9 +246,9 @@ def report(path):
             shown.append(f"**{text}**" if mean is not None and mean <= least + 1e-9 else text)
         print(f"| {data} | {budget:,} | {' | '.join(shown)} |")
         for family, mean in zip(families[1:], means[1:]):
-            # Without a model that fits there is nothing to compare.
-            if None not in (means[0], mean) and abs(mean - means[0]) > 1e-9:
-                wins[budget, family][int(mean < means[0])] += 1
+            # A model of our own that does not fit is worse than one that does; of a rival there is nothing to compare.
+            if mean is not None and (means[0] is None or abs(mean - means[0]) > 1e-9):
+                wins[budget, family][int(means[0] is None or mean < means[0])] += 1
     for budget in sorted({key[0] for key in wins}):
         print(f"| better, worse | {budget:,} | | {' | '.join('{}, {}'.format(*wins[budget, family]) for family in families[1:])} |")
 
