@@ -113,13 +113,13 @@ pub(crate) struct ColumnArguments {
     /// Columns to take as words, one feature per word, even if they begin with a number
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     words: Vec<String>,
-    /// What to do with missing values of features: refuse them, leave out the row, or take the mean of the
-    /// column (of words, the share of each), with indicator beside a feature that tells where they are
-    /// [default: indicator; with --strict, and in convert, error]
+    /// What to do with missing values of features: error refuses them, drop leaves out the row, mean fills in
+    /// the mean of the column (of words, the share of each), indicator does so and adds a 0/1 feature that
+    /// marks them [default: indicator; with --strict, and in convert, error]
     #[arg(long, value_parser = one_of(&MISSING))]
     missing: Option<Missing>,
-    /// Take no table as it is: gaps, dates in numbers, units, separators of thousands and columns of numbers
-    /// and words are refused, and no column is left out
+    /// Turn off the conversion of tables: no column is left out, and gaps, dates, units, separators of
+    /// thousands and columns of numbers and words are errors
     #[arg(long)]
     strict: bool,
     /// Columns that are features even if they look like ids, are constant or have many words

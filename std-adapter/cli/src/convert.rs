@@ -22,7 +22,7 @@ Examples:
   dpp-nystrom convert embeddings.npy --target none --scale none --precision f32 --out embeddings.rows
 
 select, fit, predict and evaluate take a row store like any other DATA. Its rows stay on disk: select and fit read
-them in place with kdpp, rpcholesky, greedy, refined and uniform. --rows N loads N of them into memory, for any method.";
+them in place with auto, kdpp, rpcholesky, greedy, refined and uniform. --rows N loads N of them into memory, for any method.";
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]

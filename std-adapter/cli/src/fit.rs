@@ -304,12 +304,13 @@ fn report_of<'a>(
 /// Tell how to learn classes from a target that has but a few different numbers.
 fn tell_few_values(source: &dyn RowSource) {
     const FEW: usize = 3;
-    let Some(rows) = source.as_prepared().filter(|rows| rows.classes.is_none() && rows.further.is_empty())
+    let Some(rows) =
+        source.as_prepared().filter(|rows| rows.classes().is_none() && rows.targets().count() < 2)
     else {
         return;
     };
     let mut seen: Vec<f64> = Vec::new();
-    for value in rows.target.iter().flat_map(|target| &target.values) {
+    for value in rows.targets().flat_map(|target| &target.values) {
         if !seen.contains(value) {
             seen.push(*value);
         }

@@ -36,7 +36,8 @@ pub(crate) struct Predict {
     /// 64-bit numbers: of classes the place of the class in the model's list, from 0, and without ids
     #[arg(long, value_name = "FILE.csv|FILE.npy")]
     pub(crate) out: Option<PathBuf>,
-    /// Add columns that say how far a prediction can be relied on
+    /// Add columns that say how far a prediction can be relied on: variance, nearest and novelty for models
+    /// of one target that is a number, probabilities for classes
     #[arg(long, value_parser = one_of(&COLUMNS), value_name = "COLUMN", value_delimiter = ',')]
     pub(crate) with: Vec<Column>,
     /// Cut predictions to the range of the targets that the model was trained on

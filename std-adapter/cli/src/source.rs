@@ -107,11 +107,9 @@ pub(crate) fn with_quality(source: &Source, column: &str) -> Result<(Prepared, V
 /// Read the rows to work on into memory: all, or as many as are asked for.
 pub(crate) fn prepared(source: &Source, rows: Option<usize>) -> Result<Prepared, Error> {
     if Store::is_store(&source.data) {
-        let mut read = open_store(source)?.read(rows, source.seed)?;
-        if source.table.columns.target == Target::None {
-            (read.target, read.further, read.classes) = (None, Vec::new(), None);
-        }
-        return Ok(read);
+        let read = open_store(source)?.read(rows, source.seed)?;
+        let has_none = source.table.columns.target == Target::None;
+        return Ok(if has_none { read.without_targets() } else { read });
     }
     prepared_of(source, read_table(source)?, rows)
 }
@@ -119,7 +117,7 @@ pub(crate) fn prepared(source: &Source, rows: Option<usize>) -> Result<Prepared,
 /// Scale standardised rows as is asked for, and warn of columns that a single row flattens.
 fn scaled(rows: Prepared, source: &Source) -> Result<Prepared, Error> {
     for (name, row, share) in rows.dominated() {
-        let is_target = rows.target.iter().chain(&rows.further).any(|target| target.name == name);
+        let is_target = rows.targets().any(|target| target.name == name);
         let advice = match source.scale {
             _ if is_target => "; correct or leave out that row: --scale does not change a target",
             Scale::Standard => "; correct it, or use --scale robust",
@@ -154,7 +152,7 @@ pub(crate) fn at_most(source: &Source, usual: usize) -> Result<Prepared, Error> 
 
 fn prepared_of(source: &Source, reading: Reading, rows: Option<usize>) -> Result<Prepared, Error> {
     let prepared = Prepared::of_reading(reading, rows, source.seed)?;
-    scaled(Prepared { in_time: source.table.columns.time, ..prepared }, source)
+    scaled(prepared.in_time(source.table.columns.time), source)
 }
 
 /// The rows to draw from: of a row store no more than are asked for, drawn at random.

@@ -20,8 +20,8 @@ Examples:
   dpp-nystrom select K.npy --kernel precomputed --landmarks 50 --out rows.csv
   dpp-nystrom transform K.npy cross.npy --kernel precomputed --given rows.csv --out features.npy
 
-A row becomes the features φ = L⁻¹ k_C of the model's landmarks, one for each that is independent: any linear learner on them is
-one with the kernel. Their products are the Nyström approximation of the kernel matrix.";
+A row becomes the features φ = L⁻¹ k_C of the model's landmarks, one for each that is independent. Their inner products are the
+Nyström approximation of the kernel matrix: a linear model on them is a kernel model.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Transform {

@@ -105,10 +105,10 @@ pub(crate) fn run(arguments: &Tune) -> Result<(), Error> {
             Regressor::Full => "all rows".to_owned(),
             Regressor::Nystrom { landmarks } => format!("{landmarks} landmarks"),
         };
-        surface.draw(path, &format!("{}: {} rows, ridge regression on {on}", data.name, data.len()))?;
+        surface.draw(path, &format!("{}: {} rows, ridge regression on {on}", data.name(), data.len()))?;
     }
     let report = Report {
-        dataset: &data.name,
+        dataset: data.name(),
         rows: data.len(),
         landmarks: arguments.landmarks,
         sigma: surface.sigmas[surface.best_sigma],

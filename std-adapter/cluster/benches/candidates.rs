@@ -53,7 +53,7 @@ async fn main() {
     session.add(&source).await.expect("a table");
     let query = session.rows(None, None).await.expect("rows");
     // All distinct rows.
-    let whole = query.survey(rows, 0).await.expect("a survey").prepared(String::new());
+    let whole = query.survey(rows, 0).await.expect("a survey").prepared(String::new()).expect("a sample");
     println!("{path}: {} distinct rows x {}, {landmarks} landmarks", whole.len(), whole.dim);
     let selectors: [&dyn Selector; 3] = [&Kdpp::default(), &Refined::default(), &Uniform];
     for selector in selectors {
@@ -77,7 +77,7 @@ async fn main() {
                     seed,
                     ..Params::default()
                 };
-                let source = SurveyedRows::new(&query, survey);
+                let source = SurveyedRows::new(&query, survey).expect("a sample");
                 let selected = select(&source, &params, &NoObserver).expect("landmarks");
                 let points = selected.selection.landmarks.features(&source).expect("rows of the sample");
                 let ground = whole.ground(selected.kernel).expect("rows");
@@ -99,6 +99,6 @@ async fn main() {
 
 /// Return twice the median distance.
 fn bandwidth(data: &Prepared) -> f64 {
-    2.0 * dpp_nystrom::kernel::median_distance(&data.rows, data.dim, KernelKind::Gaussian, 0)
+    2.0 * dpp_nystrom::kernel::median_distance(data.rows(), data.dim(), KernelKind::Gaussian, 0)
         .expect("rows that differ")
 }

@@ -235,7 +235,8 @@ async fn measure(
     for c in landmarks {
         let params = params(c, ridge);
         let table = session.rows(None, None).await.expect("rows");
-        let surveyed = SurveyedRows::new(&table, table.survey(16_384, 1).await.expect("a survey"));
+        let surveyed =
+            SurveyedRows::new(&table, table.survey(16_384, 1).await.expect("a survey")).expect("a sample");
         let selected = select(&surveyed, &params, &NoObserver).expect("landmarks");
         let spec = selected.fit_spec(params.ridge, params.seed).expect("a target");
         let [mut survey, mut fit, mut pass, mut by_loop] = [Least::NONE; 4];
@@ -247,7 +248,7 @@ async fn measure(
                         Some(pass.of(|| handle.block_on(table.accumulate(&spec)).expect("a state")));
                     fit.of(|| {
                         let found = survey.of(|| handle.block_on(table.survey(16_384, 1)).expect("a survey"));
-                        let surveyed = SurveyedRows::new(&table, found);
+                        let surveyed = SurveyedRows::new(&table, found).expect("a sample");
                         fit_batches(&surveyed, &params, &NoObserver).expect("a fit").fit_seconds
                     });
                 });

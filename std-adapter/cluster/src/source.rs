@@ -29,9 +29,12 @@ pub struct SurveyedRows<'r> {
 
 impl<'r> SurveyedRows<'r> {
     /// Join rows and their survey.
-    pub fn new(rows: &'r Rows<'r>, survey: Survey) -> Self {
-        let sample = survey.prepared(rows.name());
-        Self { rows, survey, sample }
+    ///
+    /// # Errors
+    /// Those of [`Survey::prepared`].
+    pub fn new(rows: &'r Rows<'r>, survey: Survey) -> Result<Self, AdapterError> {
+        let sample = survey.prepared(rows.name())?;
+        Ok(Self { rows, survey, sample })
     }
 
     /// Return the survey.

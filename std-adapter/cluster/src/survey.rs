@@ -2,7 +2,8 @@
 
 use crate::columns::row_major;
 use crate::error::Error;
-use dpp_nystrom::data::{Moments, Prepared, Scaler, StandardTarget};
+use dpp_nystrom::Error as AdapterError;
+use dpp_nystrom::data::{Columns, Moments, Prepared, Scaler, TargetColumn};
 use dpp_nystrom::regression::draw_columns;
 use serde::{Deserialize, Serialize};
 
@@ -150,32 +151,29 @@ pub struct Survey {
 
 impl Survey {
     /// Return the sample, scaled by the statistics of all rows, as a data set of this name.
-    pub fn prepared(&self, name: String) -> Prepared {
+    ///
+    /// # Errors
+    /// Those of [`Prepared::from_parts`].
+    pub fn prepared(&self, name: String) -> Result<Prepared, AdapterError> {
         let mut rows = self.sample.clone();
         self.scaler.apply(&mut rows);
         let mut values = self.targets.clone();
         self.target_scaler.apply(&mut values);
         let first = |values: &[f64]| values.first().copied().unwrap_or_default();
-        Prepared {
+        let target = TargetColumn {
+            name: self.target_name.clone(),
+            mean: first(&self.target_scaler.means),
+            deviation: first(&self.target_scaler.deviations),
+        };
+        let columns = Columns {
             name,
             feature_names: self.feature_names.clone(),
-            dim: self.feature_names.len(),
-            rows,
-            statistics: self.scaler.clone(),
-            target: Some(StandardTarget {
-                name: self.target_name.clone(),
-                values,
-                mean: first(&self.target_scaler.means),
-                deviation: first(&self.target_scaler.deviations),
-            }),
+            scaler: self.scaler.clone(),
+            target: Some(target),
             further: Vec::new(),
             classes: None,
-            weights: None,
-            groups: None,
-            in_time: false,
-            numbers: None,
-            recipe: None,
-        }
+        };
+        Prepared::from_parts(columns, rows, Some(values))
     }
 }
 

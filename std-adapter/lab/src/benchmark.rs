@@ -229,19 +229,19 @@ impl OfSeed<'_> {
         let (trace, relative) = approximation.errors(gram, spectrum, &selection.landmarks, seed)?;
         let is_nystrom = approximation == Approximation::Nystrom;
         let params = FitParams { kernel: gram.kernel()?, ridge, precision, seed };
-        let model = match &data.target {
-            Some(_) if is_nystrom => Some(fit(data, &selection.landmarks, params, None, observer)?.model),
+        let model = match data.target() {
+            Ok(_) if is_nystrom => Some(fit(data, &selection.landmarks, params, None, observer)?.model),
             _ => None,
         };
         let tested = model.as_ref().filter(|_| comparison.test > 0);
-        let test_nrmse = match (tested, &data.target) {
-            (Some(model), Some(target)) if model.classifier.is_none() => {
+        let test_nrmse = match (tested, data.target()) {
+            (Some(model), Ok(target)) if model.classifier.is_none() => {
                 Some(test.root_mean_square(&model.predict_table(test)?) / target.deviation)
             }
             _ => None,
         };
         Ok(Trial {
-            dataset: data.name.clone(),
+            dataset: data.name().to_owned(),
             rows: comparison.rows,
             train: data.len(),
             test: comparison.test,
@@ -339,9 +339,7 @@ fn split(table: &Table, comparison: &Comparison, seed: u64) -> Result<(Prepared,
         part.keep(rows);
         part
     };
-    let mut data = Prepared::new(part(&train_rows), None, seed)?;
-    // Of rows with weights, some may have been left out.
-    data.numbers = Some((0..data.len()).map(|row| train_rows[data.number(row)]).collect());
+    let data = Prepared::new(part(&train_rows), None, seed)?.numbered_as(&train_rows)?;
     Ok((data, part(&test_rows)))
 }
 

@@ -25,7 +25,7 @@ pub struct ComponentPicture {
 /// # Errors
 /// Those of [`RowSource::gather`].
 pub fn sampled(rows: &dyn RowSource) -> Result<Vec<f64>, Error> {
-    Ok(rows.gather(&some_of(rows, COMPONENT_ROWS).collect::<Vec<_>>())?.rows)
+    Ok(rows.gather(&some_of(rows, COMPONENT_ROWS).collect::<Vec<_>>())?.rows().to_vec())
 }
 
 /// Project rows and at most [`COMPONENT_ROWS`] of these landmarks, which are scaled points.

@@ -108,7 +108,7 @@ impl Spectrum {
     pub fn relative_error(&self, gram: &Gram<'_>, landmarks: &LandmarkSet) -> Result<Option<Norms>, Error> {
         let count = match landmarks {
             LandmarkSet::Indices(rows) => rows.len(),
-            LandmarkSet::Points(_) => landmarks.count(gram.data()?.dim),
+            LandmarkSet::Points(_) => landmarks.count(gram.data()?.dim()),
         };
         self.relative_error_of(count, || gram.features(landmarks))
     }

@@ -191,7 +191,7 @@ fn full(
 ) -> Result<Vec<f64>, Error> {
     let gram = Gram::new(data, kernel)?;
     let matrix = gram.matrix()?;
-    let weight = |row: usize| data.weights.as_ref().map_or(1.0, |weights| weights[row]);
+    let weight = |row: usize| data.row_weights().map_or(1.0, |weights| weights[row]);
     let mut squares = vec![0.0; ridges.len()];
     let count = FOLDS.min(data.len());
     observer.begin("folds", count as u64);

@@ -76,7 +76,7 @@ impl Approximation {
         let ground = gram.ground();
         let trace: f64 = (0..ground.len()).map(|row| ground.diagonal(row)).sum();
         let trace_error = TraceError::of((trace - features.squared_norm_l2()).max(0.0), trace);
-        let count = landmarks.count(gram.data()?.dim);
+        let count = landmarks.count(gram.data()?.dim());
         let relative =
             spectrum.map(|spectrum| spectrum.relative_error_of(count, || Ok(features))).transpose()?;
         Ok((trace_error, relative.flatten()))
@@ -87,7 +87,7 @@ impl Approximation {
 fn ensemble(gram: &Gram<'_>, landmarks: &LandmarkSet, experts: usize, seed: u64) -> Result<Mat<f64>, Error> {
     let data = gram.data()?;
     let points = landmarks.features(data)?;
-    let mut order: Vec<&[f64]> = points.chunks_exact(data.dim).collect();
+    let mut order: Vec<&[f64]> = points.chunks_exact(data.dim()).collect();
     let count = order.len();
     if experts == 0 {
         return Err(Error::out_of_range("experts", experts, count));

@@ -82,42 +82,75 @@ impl From<&StandardTarget> for TargetColumn {
 /// let path = folder.path().join("houses.csv");
 /// std::fs::write(&path, "rooms,area,price\n3,70,210\n5,90,300\n")?;
 /// let rows = Prepared::new(table::read(&path, &Target::Last)?, None, 0)?;
-/// assert_eq!((rows.len(), rows.dim, &rows.rows[..]), (2, 2, &[-1.0, -1.0, 1.0, 1.0][..]));
-/// assert_eq!(rows.statistics.means, [4.0, 80.0]);
+/// assert_eq!((rows.len(), rows.dim(), rows.rows()), (2, 2, &[-1.0, -1.0, 1.0, 1.0][..]));
+/// assert_eq!(rows.statistics().means, [4.0, 80.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prepared {
     /// The data set's name.
-    pub name: String,
+    pub(crate) name: String,
     /// The features' names.
-    pub feature_names: Vec<String>,
+    pub(crate) feature_names: Vec<String>,
     /// How many numbers a row has: one a feature, or the rank of a map.
-    pub dim: usize,
+    pub(crate) dim: usize,
     /// The rows, row-major.
-    pub rows: Vec<f64>,
+    pub(crate) rows: Vec<f64>,
     /// The statistics by which they were standardised.
-    pub statistics: Scaler,
+    pub(crate) statistics: Scaler,
     /// The target, if there is one.
-    pub target: Option<StandardTarget>,
+    pub(crate) target: Option<StandardTarget>,
     /// The targets after it.
-    pub further: Vec<StandardTarget>,
+    pub(crate) further: Vec<StandardTarget>,
     /// The classes, if the targets are their indicators.
-    pub classes: Option<Classes>,
+    pub(crate) classes: Option<Classes>,
     /// The weight of each row, positive and of mean 1; none if each counts once. A row of weight `w` counts
     /// as `w` rows in statistics, regressions and errors.
-    pub weights: Option<Vec<f64>>,
+    pub(crate) weights: Option<Vec<f64>>,
     /// The group of each row, if rows of one group are held out together.
-    pub groups: Option<Vec<u32>>,
+    pub(crate) groups: Option<Vec<u32>>,
     /// Whether rows follow each other in time, so that contiguous blocks of them are held out.
-    pub in_time: bool,
+    pub(crate) in_time: bool,
     /// The rows' indices in the file, from 0; none if all rows are used, in order.
-    pub numbers: Option<Vec<usize>>,
+    pub(crate) numbers: Option<Vec<usize>>,
     /// How the columns of a table became the features, if there is one.
-    pub recipe: Option<Recipe>,
+    pub(crate) recipe: Option<Recipe>,
 }
 
 impl Prepared {
+    /// Take rows, row-major, and values of the target, which are standardised by `columns` already, for a
+    /// [`RowSource`](crate::data::RowSource) of one's own. Targets and classes after the first are left out.
+    ///
+    /// # Errors
+    /// `ErrorKind::Data` for lengths that do not fit each other, a target without a column or a column without
+    /// one, and values that are not finite.
+    ///
+    /// ```
+    /// use dpp_nystrom::{Dataset, Scale, data::Prepared};
+    ///
+    /// let data = Dataset::from_rows(&[1.0, 2.0, 5.0], 1)?;
+    /// let source = data.source(Scale::Standard)?;
+    /// let columns = source.as_rows().columns();
+    /// let two = Prepared::from_parts(columns.clone(), vec![0.5, -0.5], None)?;
+    /// assert_eq!((two.len(), two.rows()), (2, &[0.5, -0.5][..]));
+    /// assert!(Prepared::from_parts(columns, vec![f64::NAN], None).is_err());
+    /// # Ok::<(), dpp_nystrom::Error>(())
+    /// ```
+    pub fn from_parts(columns: Columns, rows: Vec<f64>, target: Option<Vec<f64>>) -> Result<Self, Error> {
+        let width = columns.width().max(1);
+        let count = rows.len() / width;
+        check_length("numbers of the rows", count * width, rows.len())?;
+        let targets = columns.target.as_ref().map_or(0, |_| count);
+        check_length("targets", targets, target.as_ref().map_or(0, Vec::len))?;
+        let is_wrong = |value: &f64| !value.is_finite();
+        let of_rows = rows.iter().position(is_wrong).map(|at| (at / width, at % width));
+        let of_target = target.iter().flatten().position(is_wrong).map(|row| (row, width));
+        match of_rows.or(of_target) {
+            Some((row, column)) => Err(Error(Cause::Core(CoreError::NotFinite { row, column }))),
+            None => Ok(Self::of(columns, rows, target, None)),
+        }
+    }
+
     /// Standardise all rows of a table, or `sample` of them drawn at random, in the file's order. Rows of
     /// weight 0 are left out before. The rows are not copied.
     ///
@@ -140,6 +173,84 @@ impl Prepared {
         };
         let statistics = Scaler::weighted(&table.features, table.dim, Weights(table.weights.as_deref()));
         Ok(Self { numbers, ..Self::scaled_by(table, statistics)? })
+    }
+
+    /// Return the data set's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Return the features' names.
+    pub fn feature_names(&self) -> &[String] {
+        &self.feature_names
+    }
+
+    /// Return how many numbers a row has: one a feature, or the rank of a map.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Return the rows, row-major.
+    pub fn rows(&self) -> &[f64] {
+        &self.rows
+    }
+
+    /// Return the statistics by which the rows were standardised.
+    pub fn statistics(&self) -> &Scaler {
+        &self.statistics
+    }
+
+    /// Return the classes, if the targets are their indicators.
+    pub fn classes(&self) -> Option<&Classes> {
+        self.classes.as_ref()
+    }
+
+    /// Return the weight of each row, positive and of mean 1; none if each counts once. A row of weight `w`
+    /// counts as `w` rows in statistics, regressions and errors.
+    pub fn row_weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// Return how the columns of a table became the features, if there is one.
+    pub fn recipe(&self) -> Option<&Recipe> {
+        self.recipe.as_ref()
+    }
+
+    /// Return the rows in their own units, row-major.
+    ///
+    /// # Errors
+    /// `ErrorKind::Unsupported` for mapped rows.
+    pub fn into_own_units(self) -> Result<Vec<f64>, Error> {
+        if self.statistics.map.is_some() {
+            return Err(Error(Cause::Metric { problem: "mapped rows have no units of their own" }));
+        }
+        let mut rows = self.rows;
+        self.statistics.undo(&mut rows);
+        Ok(rows)
+    }
+
+    /// Say whether rows follow each other in time, so that contiguous blocks of them are held out.
+    #[must_use]
+    pub fn in_time(self, in_time: bool) -> Self {
+        Self { in_time, ..self }
+    }
+
+    /// Leave out targets and classes.
+    #[must_use]
+    pub fn without_targets(self) -> Self {
+        Self { target: None, further: Vec::new(), classes: None, ..self }
+    }
+
+    /// Number these rows, made of the rows `of` of a table, as the table does.
+    ///
+    /// # Errors
+    /// `ErrorKind::Data` where `of` has fewer rows than these were made of.
+    pub fn numbered_as(self, of: &[usize]) -> Result<Self, Error> {
+        let own = (0..self.len()).map(|row| self.number(row));
+        let least = own.clone().max().map_or(0, |last| last + 1);
+        check_length("row numbers", least.max(of.len()), of.len())?;
+        let numbers = own.map(|number| of[number]).collect();
+        Ok(Self { numbers: Some(numbers), ..self })
     }
 
     /// Return the weights.

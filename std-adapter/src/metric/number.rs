@@ -288,7 +288,9 @@ impl Compared<'_> {
                 None => errors.push((kind, error)),
             }
         }
-        let lower = |best: usize, at: usize| if is_lower(&all[at].losses, &all[best].losses, 0.0) { at } else { best };
+        let lower = |best: usize, at: usize| {
+            if is_lower(&all[at].losses, &all[best].losses, 0.0) { at } else { best }
+        };
         let Some(best) = (0..all.len()).reduce(lower) else {
             candidates.clear();
             return Ok((None, errors));

@@ -76,11 +76,11 @@ pub(crate) fn target(data: &[u8]) {
     assert_eq!(source.columns().classes.map_or(Vec::new(), |classes| classes.labels), store.labels());
     source.expect(if rows.is_multiple_of(2) { Order::Random } else { Order::Sequential });
     if let Ok(gathered) = source.gather(&[rows - 1, 0]) {
-        assert_eq!(gathered.rows.len(), 2 * features);
+        assert_eq!(gathered.rows().len(), 2 * features);
     }
     assert!(rows > 0 && features > 0 && bytes.len() >= rows * features * 4);
     assert!(store.gather(&[rows]).is_err() && store.table_of(&[usize::MAX]).is_err());
-    assert_eq!(store.gather(&[0]).expect("a row").rows.len(), features);
+    assert_eq!(store.gather(&[0]).expect("a row").rows().len(), features);
     let _ = (store.table_of_sample(1, 7), store.in_memory("a test", 1).map(drop), store.read(Some(2), 3));
     let mut read = 0;
     let passed = store.read_blocks(|block| {

@@ -38,7 +38,7 @@ fn every_method_selects_rows() {
             let chosen = select(c, 7).unwrap();
             match &chosen.landmarks {
                 LandmarkSet::Indices(rows) => assert_landmarks(rows, c, gram.len()),
-                LandmarkSet::Points(points) => assert_eq!(points.len(), c * data.dim, "{name}"),
+                LandmarkSet::Points(points) => assert_eq!(points.len(), c * data.dim(), "{name}"),
             }
             assert_eq!(
                 !selector.needs().points,

@@ -46,7 +46,7 @@ pub(crate) async fn survey<'r>(
     let begin = Instant::now();
     let _spinner = Spinner::new("survey");
     let survey = rows.survey(selection.candidates as usize, selection.seed).await?;
-    Ok((SurveyedRows::new(rows, survey), begin.elapsed().as_secs_f64()))
+    Ok((SurveyedRows::new(rows, survey)?, begin.elapsed().as_secs_f64()))
 }
 
 /// Print the plan of a method that chooses among others, and a warning for a chain that has not converged.

@@ -41,7 +41,7 @@ pub(crate) async fn compute(mut session: Session, source: &TableSource, landmark
     let sql = "select depth, \"Slope\", \"wind speed\", yield from t";
     let rows = session.rows(Some(sql), None).await.unwrap();
     let survey = rows.survey(2_000, 7).await.unwrap();
-    let source = SurveyedRows::new(&rows, survey);
+    let source = SurveyedRows::new(&rows, survey).unwrap();
     let kdpp = Kdpp::default();
     let selected = select(&source, &params(&kdpp, landmarks), &NoObserver).unwrap();
     let spec = selected.fit_spec(Ridge::CrossValidated, 7).unwrap();
@@ -156,7 +156,7 @@ async fn the_pipeline_fits_what_its_steps_fit_and_passes_errors_on() {
     let mut session = Session::in_process(Some(1)).unwrap();
     session.add(&table(file.display())).await.unwrap();
     let rows = session.rows(None, None).await.unwrap();
-    let source = SurveyedRows::new(&rows, rows.survey(2_000, 7).await.unwrap());
+    let source = SurveyedRows::new(&rows, rows.survey(2_000, 7).await.unwrap()).unwrap();
     let kdpp = Kdpp::default();
     let outcome = fit_batches(&source, &params(&kdpp, 40), &NoObserver).unwrap();
     let fitted = expected.spec.conclude(&expected.folds, Ridge::CrossValidated, "t", &NoObserver).unwrap();

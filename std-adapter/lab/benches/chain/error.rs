@@ -15,7 +15,6 @@ use crate::report::{Report, Table};
 use crate::timing::Times;
 use crate::{Error, Request};
 use dpp_nystrom::approximation::trace_error;
-use dpp_nystrom::data::Prepared;
 use dpp_nystrom::kernel::KernelSpec;
 use dpp_nystrom::kernel::{KernelKind, median_distance};
 use dpp_nystrom_core::kernel::ChosenKernel;
@@ -95,9 +94,9 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
             continue;
         }
         let Some(data) = named(name)? else { continue };
-        let Prepared { rows, dim, .. } = &data;
+        let (rows, dim) = (data.rows(), data.dim());
         let rows_single: Vec<f32> = rows.iter().map(|&value| value as f32).collect();
-        let median = median_distance(rows, *dim, KernelKind::Gaussian, 0)?;
+        let median = median_distance(rows, dim, KernelKind::Gaussian, 0)?;
         for medians in [1.0, 3.0, 10.0] {
             let sigma = medians * median;
             let double = data.ground(KernelSpec { kind: KernelKind::Gaussian, sigma })?;
@@ -105,7 +104,7 @@ pub(crate) fn run(request: &Request, report: &mut Report) -> Result<(), Error> {
             let counts: &[usize] = if name.starts_with("cal") { &[20, 50] } else { &[50] };
             for &c in counts {
                 let exact = spectrum.as_ref().and_then(|spectrum| spectrum.expected_trace_fraction(c));
-                let single = Points::new(&rows_single, *dim, KernelKind::Gaussian.build(sigma)?)?;
+                let single = Points::new(&rows_single, dim, KernelKind::Gaussian.build(sigma)?)?;
                 let double = data.ground(KernelSpec { kind: KernelKind::Gaussian, sigma })?;
                 let seeds = if request.quick { 5 } else { 10 };
                 let case = Case { name, c, medians, sigma, exact, double, single, seeds };

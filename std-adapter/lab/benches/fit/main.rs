@@ -141,11 +141,11 @@ fn pass(request: &Request, report: &mut Report) -> Result<(), Error> {
     let mut table = report.table("pass", &title, PASS_HEADS);
     for &count in &request.rows {
         let data = rows(count)?;
-        let sigma = median_distance(&data.rows, WIDTH, KernelKind::Gaussian, 0)?;
+        let sigma = median_distance(data.rows(), WIDTH, KernelKind::Gaussian, 0)?;
         let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma };
         let half = rows(count / 2)?;
         for &c in request.landmarks.iter().filter(|&&c| c <= count / 2) {
-            let landmarks = LandmarkSet::Points(data.rows[..c * WIDTH].to_vec());
+            let landmarks = LandmarkSet::Points(data.rows()[..c * WIDTH].to_vec());
             let value = |at: usize| (at % 101) as f64 / 101.0 - 0.5;
             for (precision, name) in [(Precision::F64, "f64"), (Precision::F32, "f32")] {
                 let params = FitParams { kernel, ridge: Ridge::Value(1e-6), precision, seed: 0 };
@@ -189,10 +189,10 @@ fn ridge(request: &Request, report: &mut Report) -> Result<(), Error> {
     let mut table = report.table("ridge", &title, HEADS);
     for &count in &request.rows {
         let data = rows(count)?;
-        let sigma = median_distance(&data.rows, WIDTH, KernelKind::Gaussian, 0)?;
+        let sigma = median_distance(data.rows(), WIDTH, KernelKind::Gaussian, 0)?;
         let kernel = KernelSpec { kind: KernelKind::Gaussian, sigma };
         for &c in request.landmarks.iter().filter(|&&c| c <= count) {
-            let landmarks = LandmarkSet::Points(data.rows[..c * WIDTH].to_vec());
+            let landmarks = LandmarkSet::Points(data.rows()[..c * WIDTH].to_vec());
             for (precision, name) in [(Precision::F64, "f64"), (Precision::F32, "f32")] {
                 let seconds = |ridge| {
                     let params = FitParams { kernel, ridge, precision, seed: 0 };

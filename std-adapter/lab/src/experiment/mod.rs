@@ -211,12 +211,12 @@ impl Set {
             let sum: f64 = (0..4).map(|_| f64::from_draw(random.next_u32())).sum();
             (sum - 2.0) * 3.0_f64.sqrt()
         };
-        let values = own.rows.iter().cycle().take(rows * own.dim);
+        let values = own.rows().iter().cycle().take(rows * own.dim());
         let features = values.map(|value| value + NOISE * noise()).collect();
         Ok(Table {
             name: self.table.name.clone(),
             feature_names: self.table.feature_names.clone(),
-            dim: own.dim,
+            dim: own.dim(),
             features,
             target: None,
             target_name: None,

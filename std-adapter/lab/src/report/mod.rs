@@ -80,9 +80,7 @@ pub struct Origin<'a> {
 
 /// Copy some rows in their own units.
 fn own_units(source: &dyn RowSource, places: &[usize]) -> Result<Vec<f64>, Error> {
-    let mut data = source.gather(places)?;
-    data.statistics.undo(&mut data.rows);
-    Ok(data.rows)
+    Ok(source.gather(places)?.into_own_units()?)
 }
 
 impl Subject {

@@ -180,13 +180,13 @@ pub(super) fn nearest(
         let of_row = |row: &[f64]| {
             let square =
                 |landmark: &[f64]| row.iter().zip(landmark).map(|(x, z)| (x - z) * (x - z)).sum::<f64>();
-            let squares = landmarks.chunks_exact(data.dim.max(1)).map(square);
+            let squares = landmarks.chunks_exact(data.dim().max(1)).map(square);
             let numbered = model.landmark_rows.iter().copied().zip(squares);
             numbered
                 .min_by(|one, other| one.1.total_cmp(&other.1))
                 .map(|(number, square)| (number, square.sqrt()))
         };
-        Ok(data.rows.chunks_exact(data.dim.max(1)).filter_map(of_row).collect())
+        Ok(data.rows().chunks_exact(data.dim().max(1)).filter_map(of_row).collect())
     };
     Predicted::of(model, held_out, &[]).into_iter().take(TARGETS).map(of_target).collect()
 }

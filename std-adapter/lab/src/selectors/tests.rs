@@ -33,7 +33,10 @@ const DRAWS: u64 = 20_000;
 fn data(rows: usize, dim: usize) -> Prepared {
     let mut random = stream(rows as u64, Stream::Rows);
     let mut next = || f64::from(random.next_u32()) / f64::from(u32::MAX);
-    let features = (0..rows * dim).map(|at| (next() - 0.5) * (1.0 + (at % 7) as f64)).collect();
+    prepared((0..rows * dim).map(|at| (next() - 0.5) * (1.0 + (at % 7) as f64)).collect(), dim)
+}
+
+fn prepared(features: Vec<f64>, dim: usize) -> Prepared {
     let table = Table {
         name: String::new(),
         feature_names: (0..dim).map(|column| column.to_string()).collect(),
@@ -363,7 +366,7 @@ fn ridge_scores_of_a_low_rank_tend_to_a_projection() {
     assert_eq!(rank(&eigen.values), 3);
     let scores = leverage(eigen, &ridge(eigen, ridge_of_dimension(eigen, 3)));
     // X (XᵀX)⁻¹ Xᵀ, without eigenvectors.
-    let x: Vec<&[f64]> = data.rows.chunks_exact(3).collect();
+    let x: Vec<&[f64]> = data.rows().chunks_exact(3).collect();
     let inner = |a: usize, b: usize| x.iter().map(|row| row[a] * row[b]).sum::<f64>();
     let gram: Vec<Vec<f64>> = (0..3).map(|a| (0..3).map(|b| inner(a, b)).collect()).collect();
     let transposed = (0..3).map(|a| x.iter().map(|row| row[a]).collect()).collect();
@@ -469,8 +472,8 @@ fn rows_without_weight_are_drawn_when_no_others_are_left() {
         assert_eq!(rows(&gram, &*selector, 40, 1, None), (0..40).collect::<Vec<_>>());
     }
     // Five distinct rows, eight times each.
-    let five: Vec<f64> = (0..8).flat_map(|_| data.rows[..10].to_vec()).collect();
-    let data = Prepared { rows: five, ..data };
+    let five: Vec<f64> = (0..8).flat_map(|_| data.rows()[..10].to_vec()).collect();
+    let data = prepared(five, data.dim());
     let gram = Gram::new(&data, KernelSpec { kind: KernelKind::Gaussian, sigma: 1.0 }).unwrap();
     for name in ["applev", "lev", "adapfull", "adappart", "recursive-rls", "greedy-nuclear", "arp"] {
         let task = Task { seed: 1, ..Task::new(&gram, 6) };

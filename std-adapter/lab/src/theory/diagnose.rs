@@ -288,7 +288,7 @@ impl<'a> Diagnostics<'a> {
         let expected_trace_error = self.exact.expected_trace_error(c).unwrap_or(0.0);
         let trace = self.trace();
         let regression = || self.regression(c, ridge, effort, expected_trace_error, &measured, observer);
-        let regression = self.data.target.as_ref().map(|_| regression()).transpose()?;
+        let regression = self.data.target().ok().map(|_| regression()).transpose()?;
         let contraction = self.contraction(c, effort, log_e_c, observer)?;
         let meeting = self.meeting(c, effort, observer)?;
         let target_ranks = self.target_ranks(c, effort.delta, &measured);
@@ -297,7 +297,7 @@ impl<'a> Diagnostics<'a> {
         let chains = chains::record(self.gram.ground(), c, chains, steps, seed, observer)?.to_vec();
         observer.end();
         Ok(Diagnosis {
-            dataset: self.data.name.clone(),
+            dataset: self.data.name().to_owned(),
             rows: self.data.len(),
             landmarks: c,
             sigma: self.kernel.sigma,

@@ -1,4 +1,4 @@
-"""Classes by kernel ridge regression on landmarks."""
+"""Classes by logistic regression on landmarks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,12 @@ class LandmarkClassifier(ClassifierMixin, LandmarkModel):
     ----------
     class_weight : dict, "balanced" or None, default=None
         Weights of classes, by which those of their rows are multiplied; "balanced": inverse to their frequencies.
-    n_components, alpha, metric, kernel, gamma, sigma, degree, coef0, selector, selector_params, landmarks, scale, categorical_features, missing, keep, strict, tolerance, random_state, n_jobs, verbose, callbacks
+    alpha : float, {"cv", "loo"} or None, default=None
+        The penalty, as for :class:`LandmarkRidge`. None, "cv" and "loo": chosen by the log-loss of validation rows. With fewer than 2,000
+        rows the weights are those of least squares, unless logistic regression has a log-loss lower by more than its standard error.
+    kernel : str or None, default=None
+        As for :class:`LandmarkRidge`; None is "rbf".
+    n_components, metric, gamma, sigma, degree, coef0, selector, selector_params, landmarks, scale, categorical_features, missing, keep, strict, tolerance, random_state, n_jobs, verbose, callbacks
         As for :class:`LandmarkRidge`.
 
     Attributes

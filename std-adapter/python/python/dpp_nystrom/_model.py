@@ -130,9 +130,12 @@ class LandmarkModel(BaseEstimator):
         Parameters
         ----------
         form : {"c", "rust", "bytes", "onnx"}
-            A C99 header, a Rust file, or bytes for a region of the flash; or an ONNX graph, which is the model as it is: `rows` in, N by
-            `n_features_in_` in float64, or float32 if the model was fitted to it; `predictions`, N by targets, or `label` (text) and
-            `probabilities` out. It takes neither `quantise` nor `include`.
+            A C99 header, a Rust file, or bytes for a region of the flash; or an ONNX graph in the model's own precision: `rows` in,
+            shape (N, len(get_feature_names_out())), float64, or float32 if the model was fitted to it; `predictions`, N by targets, or
+            `label` (text) and `probabilities` out. It takes neither `quantise` nor `include`.
+
+            All forms take features and no table. Of a model that was fitted to one, the caller makes them, in the order of
+            `get_feature_names_out`: a 0/1 column a word, a column a part of a date, and NaN where a value is missing.
         quantise : {"f32", "i16", "i8"} or None, default=None
             Single precision, or integers of this width; None: those that `dpp-nystrom fit --flash` chose the model for, else single precision.
         include : tuple of {"novelty", "variance"}, default=()

@@ -19,7 +19,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     With `C` the landmarks and `L Lᵀ = K_CC`, the features of a row `x` are `L⁻¹ k_C(x)`. Their inner products are those of
     scikit-learn's `Nystroem` on the same landmarks, whose features `K_CC^(-1/2) k_C(x)` are a rotation of these.
-    Landmarks that depend on others are dropped: there may be fewer features than landmarks.
+    Of `landmarks` that are given, those that depend on others are dropped: there may be fewer features than landmarks.
 
     A fit costs what the selector costs, `transform` `c` kernel values and `c²/2` multiply-adds a row, on all cores.
     C-contiguous arrays of float64 and float32 are read where they are; other input is converted to float64, with a copy.
@@ -29,7 +29,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     Parameters
     ----------
     n_components : int, default=None
-        The number of landmarks: of more than there are rows as many as rows, with a warning. None: 100, and at most a quarter of the rows and as many as are
+        The number of landmarks: of more than there are rows as many as rows, with a warning. If fewer rows are independent, `fit` raises
+        `ValueError`. None: 100, and at most a quarter of the rows and as many as are
         independent under the kernel.
     metric : str, default="one"
         "one": one bandwidth for all features. "scales", "map", "map:R" and "auto", learned from `y`: as for :class:`LandmarkRidge`. Features are
@@ -56,15 +57,16 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     landmarks : array-like of int, default=None
         Row indices to use in place of `n_components` and `selector`.
     scale : {"standard", "robust", "clipped"} or None, default=None
-        None: rows as they are, as scikit-learn takes them. "standard": to mean 0 and standard deviation 1, constant features to 0, as
+        None: not at all, as in scikit-learn. "standard": to mean 0 and standard deviation 1, constant features to 0, as
         the command line does. "robust": to median 0 and the interquartile range of a normal distribution. "clipped": the same, with
         heavy tails clipped smoothly.
     categorical_features, missing, keep, strict
-        How a table is taken, as for :class:`LandmarkRidge`. Not for a precomputed kernel.
+        How a table is read, as for :class:`LandmarkRidge`. Not for a precomputed kernel.
     random_state : int, RandomState instance or None, default=None
         The seed. The same integer selects the same rows as `--seed` on the command line.
     n_jobs : int, default=None
-        The number of threads; None or -1: all cores. Results do not depend on it.
+        The number of threads. None: all cores, or as many as `OMP_NUM_THREADS` allows; -1: all cores; -2: all but one. Results do not
+        depend on it.
     verbose : bool, default=False
         Show the phases of a fit on stderr: by a bar of tqdm where it is installed, else by lines.
     callbacks : sequence of callables, default=None

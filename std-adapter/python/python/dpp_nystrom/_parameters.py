@@ -100,6 +100,8 @@ def bandwidth(kernel: str | None, gamma: float | None, sigma: float | str) -> fl
         return math.sqrt(0.5 / gamma)
     if kernel in ("laplacian", "laplace"):
         return 1.0 / gamma
+    if kernel in ("polynomial", "linear", "precomputed"):
+        raise ValueError(f"the kernel {kernel} has no bandwidth: leave out gamma")
     raise ValueError(f"gamma is the coefficient of the kernels rbf and laplacian; for the kernel {kernel} use sigma")
 
 

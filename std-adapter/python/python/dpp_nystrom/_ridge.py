@@ -19,10 +19,10 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
     """Kernel ridge regression on landmarks among the rows, in a metric that may be learned from the target.
 
     With `Φ` the features of :class:`Nystroem` and the target standardised, `min ‖Φβ - y‖² + alpha ‖β‖²`. The defaults are those of
-    `dpp-nystrom fit`: the same rows and seed give the same model, bit for bit. A fit costs `c²` multiply-adds a row and
+    `dpp-nystrom fit`: the same rows and seed give the same predictions, bit for bit, and with its `--variance` the same file. A fit costs `c²` multiply-adds a row and
     what selection and metric cost; a prediction `c` kernel values, on all cores.
 
-    Arrays of numbers without gaps are taken as they are, and sparse matrices as a dense copy. A table (a frame of pandas or polars, or an array with words or
+    Of arrays of numbers without gaps no column is left out, and of sparse matrices a dense copy is made. A table (a frame of pandas or polars, or an array with words or
     gaps) is read by the rules of the program: ids, empty and constant columns are left out, gaps filled, dates become their parts, and each word is a feature.
     What was done is told by a `UserWarning` and by `taken_`. A frame gives the model that its CSV file gives, bit for bit.
 
@@ -55,13 +55,14 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
     keep : array-like of names or indices, default=()
         The columns of a table that are not left out.
     strict : bool, default=False
-        Refuse gaps, and take tables without leaving out columns, reading dates and amounts, or counting unknown words as none.
+        Convert nothing in a table but words: no column is left out; gaps, dates, amounts with units, columns of numbers and words, and in
+        `predict` words that were in no training row, are errors.
     kernel : str or None, default=None
-        A kernel of :class:`Nystroem`, or "auto": of the kernels rbf, matern52, matern32 and laplacian that with the least error on rows held
-        out. None: "auto" for 100 landmarks and more in the default metric and bandwidth, otherwise "rbf".
+        A kernel of :class:`Nystroem` but "precomputed", or "auto": fit rbf, matern52, matern32 and laplacian, and take the one with the
+        lowest error on validation rows. None: "auto" for 100 landmarks and more in the default metric and bandwidth, otherwise "rbf".
     tolerance : float, default=None
-        In place of `n_components`: as few landmarks as have at most this error of the kernel matrix's trace, over the trace, up to half of
-        the rows and 1,000.
+        In place of `n_components`: the least number of landmarks with a relative trace error `tr(K - K̃) / tr K` of at most this, up to
+        half of the rows and 1,000.
     flash : int, default=None
         Fit the model with the least error, as a device computes it, whose prediction takes at most so many bytes of flash. Metric, bandwidth
         and landmarks are chosen by that, for one kernel; `export` then takes the numbers that were chosen. One target; 50 rows or more.
@@ -90,8 +91,10 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
     inverse_length_scales_ : ndarray, shape (n_features,), or None
         The inverse length-scale of each scaled feature in a learned metric, in bandwidths; None for one bandwidth. It is no importance.
     test_error_, test_error_se_ : float
-        The root mean squared error on rows that no choice has seen, in standard deviations of the target, and its standard error. It is that of a
-        model of the other rows with the same metric, kernel and landmarks. Not there after `partial_fit`, and with fewer than 20 rows.
+        The root mean squared error on test rows, in standard deviations of the target, and half the width of its 95 % interval, with
+        Student's t, over 1.96. A tenth of the rows are test rows (two or three tenths below 1,200 rows): metric, kernel, landmarks and
+        ridge are chosen without them, and the error is that of a model of the others. Ridge and weights are then fitted to all rows. Not
+        there after `partial_fit`, and with fewer than 20 rows.
     metric_ : str or None
         The metric: "one", "scales" or "map:R". None for a model that was loaded.
     validation_error_ : float or None
@@ -206,11 +209,12 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features)
-            The rows, in the units of those that the model was fitted to. Words that were in no training row count as none of those known, with a warning.
+            The rows, in the units of those that the model was fitted to. A word that was in no training row sets all features of its column to 0, with a warning.
         return_std : bool, default=False
             Return the standard deviation of a new observation as well: of one target. `c²` multiply-adds a row.
         return_novelty : bool, default=False
-            Return the distance to the nearest landmark as well, in standard deviations of the features, or as a learned map has it.
+            Return the distance to the nearest landmark as well, in standard deviations of the features, or as a learned map has it: the
+            column `nearest` of the program, whose `novelty` is a mark of rows that are far. Of one target.
 
         Returns
         -------
@@ -224,8 +228,8 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
         Raises
         ------
         ValueError
-            With `return_std` for a model that has no variances: after `partial_fit`, of fewer than 100 rows beside the landmarks, and of
-            `dpp-nystrom fit` without `--variance`.
+            With either for several targets. With `return_std` for a model that has no variances: after `partial_fit`, of fewer than 100 rows
+            beside the landmarks, of 2,048 landmarks or more, and of `dpp-nystrom fit` without `--variance`.
         """
         if not (return_std or return_novelty):
             outputs = self._outputs(X)
