@@ -54,7 +54,7 @@ async fn main() {
     let query = session.rows(None, None).await.expect("rows");
     // All distinct rows.
     let whole = query.survey(rows, 0).await.expect("a survey").prepared(String::new()).expect("a sample");
-    println!("{path}: {} distinct rows x {}, {landmarks} landmarks", whole.len(), whole.dim);
+    println!("{path}: {} distinct rows x {}, {landmarks} landmarks", whole.len(), whole.dim());
     let selectors: [&dyn Selector; 3] = [&Kdpp::default(), &Refined::default(), &Uniform];
     for selector in selectors {
         let name = selector.name();
