@@ -122,8 +122,8 @@ impl Prepared {
     /// [`RowSource`](crate::data::RowSource) of one's own. Targets and classes after the first are left out.
     ///
     /// # Errors
-    /// `ErrorKind::Data` for lengths that do not fit each other, a target without a column or a column without
-    /// one, and values that are not finite.
+    /// `ErrorKind::Data` for lengths that do not fit each other, a target without a column or a column
+    /// without one, and values that are not finite.
     ///
     /// ```
     /// use dpp_nystrom::{Dataset, Scale, data::Prepared};
@@ -229,6 +229,18 @@ impl Prepared {
         Ok(rows)
     }
 
+    /// Hold out rows of one group together; `groups` has the group of each row.
+    ///
+    /// # Errors
+    /// `ErrorKind::Data` for another number of groups than of rows, and if all rows are in one group.
+    pub fn grouped(self, groups: Vec<u32>) -> Result<Self, Error> {
+        check_length("groups", self.len(), groups.len())?;
+        if groups.windows(2).all(|two| two[0] == two[1]) {
+            return Err(Error(Cause::OneGroup));
+        }
+        Ok(Self { groups: Some(groups), ..self })
+    }
+
     /// Say whether rows follow each other in time, so that contiguous blocks of them are held out.
     #[must_use]
     pub fn in_time(self, in_time: bool) -> Self {
@@ -325,10 +337,9 @@ impl Prepared {
         let weights = prepared.weights();
         let further = further.map(|(name, values)| StandardTarget::of(name.clone(), values, weights));
         prepared.further = further.collect::<Result<_, _>>()?;
-        if groups.as_ref().is_some_and(|groups: &Vec<u32>| groups.iter().all(|group| *group == groups[0])) {
-            return Err(Error(Cause::OneGroup));
+        if let Some(groups) = groups {
+            prepared = prepared.grouped(groups)?;
         }
-        prepared.groups = groups;
         if let Some(labels) = &recipe.classes {
             prepared.classify(labels);
         }

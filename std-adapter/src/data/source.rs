@@ -145,9 +145,9 @@ pub trait RowSource: std::fmt::Debug + Sync {
 ///
 /// let data = Dataset::from_rows(&[20.0, 22.0, 27.0, 28.0], 1)?;
 /// let source = data.source(Scale::Standard)?;
-/// let mut rows = source.as_rows().as_prepared().expect("rows in memory").clone();
+/// let rows = source.as_rows().as_prepared().expect("rows in memory").clone();
 /// assert_eq!(rows.partition(), Partition::Rows);
-/// rows.groups = Some(vec![0, 0, 1, 1]); // two readings of each sensor
+/// let rows = rows.grouped(vec![0, 0, 1, 1])?; // two readings of each sensor
 /// assert_eq!(rows.partition(), Partition::Groups(&[0, 0, 1, 1]));
 /// # Ok::<(), dpp_nystrom::Error>(())
 /// ```

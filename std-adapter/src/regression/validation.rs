@@ -53,11 +53,11 @@ mod tests {
         let x: Vec<f64> = (0..LARGE + 100).map(|i| i as f64).collect();
         let y: Vec<f64> = x.iter().map(|x| (x / 50.0).sin() + (x * 0.754_877_666).fract()).collect();
         let data = Dataset::from_rows(&x, 1).unwrap().with_target(&y).unwrap();
-        let source = data.source(Scale::None).unwrap();
+        let source = data.source(Scale::Standard).unwrap();
         let data = source.as_rows().as_prepared().unwrap();
-        let spec = KernelSpec { kind: KernelKind::Laplace, sigma: 30.0 };
+        let spec = KernelSpec { kind: KernelKind::Laplace, sigma: 0.05 };
         let ridges = [1e-4, 1e-2, 1.0];
-        let errors = |count| ridge_errors(data, &x[..count], spec, &ridges, 1, &NoObserver).unwrap();
+        let errors = |count| ridge_errors(data, &data.rows[..count], spec, &ridges, 1, &NoObserver).unwrap();
         let (few, many) = (errors(LARGE), errors(LARGE + 1));
         assert_eq!((few.len(), many.len()), (3, 3));
         for (few, many) in few.iter().zip(&many) {
