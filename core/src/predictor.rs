@@ -134,9 +134,9 @@ impl Predictor<'_, f32, crate::kernel::Gaussian<f32>> {
     /// cannot be used in a factor or a log-determinant.
     ///
     /// Each kernel value has a relative error of up to 2.4·10⁻³, against 8.15·10⁻⁸ for
-    /// [`predict`](Self::predict). The error of the prediction is at most that fraction of `Σ |w_a| k(x_a,
-    /// x)`, which can be much larger than the prediction. It takes about twice the instructions on a
-    /// Cortex-M4F (`docs/target.md`), and is there to compare with.
+    /// [`predict`](Self::predict). The error of the prediction is at most that fraction of
+    /// `Σ |w_a| k(x_a, x)`, which can be much larger than the prediction. It takes about twice the
+    /// instructions on a Cortex-M4F (`docs/target.md`), and is there to compare with.
     ///
     /// # Errors
     /// Those of [`predict`](Self::predict).

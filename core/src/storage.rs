@@ -233,7 +233,7 @@ impl<F: NorFlash> Slots<F> {
     ///
     /// # Errors
     /// [`StorageError::Region`]; [`StorageError::Flash`] if a slot cannot be read and the other is not whole:
-    /// try again, and where the error stays erase the region, which holds no complete save.
+    /// try again, and where the error stays erase the region, of which no save can be read.
     pub fn open(flash: F, start: u32, length: usize) -> Result<Self, StorageError<F::Error>> {
         const {
             assert!(PIECE.is_multiple_of(F::WRITE_SIZE) && PIECE.is_multiple_of(F::READ_SIZE));

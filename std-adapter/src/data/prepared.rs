@@ -137,6 +137,7 @@ impl Prepared {
     /// # Ok::<(), dpp_nystrom::Error>(())
     /// ```
     pub fn from_parts(columns: Columns, rows: Vec<f64>, target: Option<Vec<f64>>) -> Result<Self, Error> {
+        check_length("feature names", columns.scaler.means.len(), columns.feature_names.len())?;
         let width = columns.width().max(1);
         let count = rows.len() / width;
         check_length("numbers of the rows", count * width, rows.len())?;
