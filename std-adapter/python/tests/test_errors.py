@@ -77,6 +77,7 @@ def test_values_that_overflow():
         ({"gamma": np.nan}, "positive"),
         ({"gamma": 1.0, "sigma": 2.0}, "give one of them"),
         ({"gamma": 1.0, "kernel": "matern32"}, "use sigma"),
+        ({"gamma": 1.0, "kernel": "polynomial"}, "leave out gamma"),
         ({"sigma": -1.0}, "positive"),
         ({"sigma": "mean"}, "median"),
         ({"sigma": 1e-200}, "bandwidth"),
