@@ -22,10 +22,12 @@ use std::iter;
 fn code_of_several(outputs: usize, quantise: Option<Bits>) -> usize {
     match (outputs, quantise) {
         (2, None) => 104,
-        (3, None) => 216,
+        (3, None) => 232,
+        (4, None) => 296,
         (_, None) => 280,
-        (2, Some(_)) => 80,
-        (3, Some(_)) => 132,
+        (2, Some(_)) => 92,
+        (3, Some(_)) => 184,
+        (4, Some(_)) => 200,
         (_, Some(_)) => 160,
     }
 }

@@ -4,6 +4,9 @@ use crate::command::{Folder, assert_close, number};
 use crate::export_c::compiled;
 use crate::sample::{Noise, row_list};
 use dpp_nystrom::core::Outputs;
+use dpp_nystrom::kernel::KernelKind;
+use dpp_nystrom::model::export::Bits;
+use dpp_nystrom::pipeline::flash_bytes;
 use std::path::Path;
 
 const FIT: &str = "--given given.csv --metric one --sigma 2.5";
@@ -289,6 +292,39 @@ fn classes_for_a_number_of_bytes() {
             same += usize::from(LABELS[largest as usize] == label);
         }
         assert!(same >= 490, "{same} of 500 rows");
+    }
+}
+
+/// The bytes that `fit --flash` counts on are not exceeded in any numbers, with and without a map.
+#[test]
+fn the_bound_of_the_code_of_classes_holds() {
+    for count in 2..=5 {
+        let mut noise = Noise(count as u64);
+        let line = |_| {
+            let row: Vec<f64> = (0..6).map(|_| noise.normal()).collect();
+            let class =
+                ((row[0] + row[1] * row[2] + 2.0) / 4.0 * count as f64).clamp(0.0, count as f64 - 1.0);
+            let numbers: Vec<String> = row.iter().map(f64::to_string).collect();
+            format!("{},c{}\n", numbers.join(","), class as usize)
+        };
+        let table: String = (0..200).map(line).collect();
+        let folder = Folder::with("a.csv", format!("a,b,c,d,e,f,class\n{table}"));
+        for (metric, rank) in [("one", None), ("map:3", Some(3))] {
+            let options = "--kernel gaussian --landmarks 12 --precision f32";
+            folder.run(&format!("fit a.csv --metric {metric} {options} --model m")).good();
+            for (name, bits) in [("f32", None), ("i16", Some(Bits::Sixteen)), ("i8", Some(Bits::Eight))] {
+                let export = format!("export m --to c --out m.h --quantise {name} --json");
+                let header = folder.run(&export).good().json();
+                let compiled = &header["compiled"];
+                if compiled.is_null() {
+                    println!("skipped: size of the header: no compiler for the device");
+                    continue;
+                }
+                let bound = flash_bytes(KernelKind::Gaussian, bits, [12, 6, count], rank);
+                let found = number(compiled, "flash_bytes");
+                assert!(found <= bound as f64, "{count} {metric} {name}: {found} of {bound}");
+            }
+        }
     }
 }
 
