@@ -6,7 +6,7 @@
 //! flash with ECC. The other slot still holds the bytes before.
 //!
 //! A driver for flash with ECC must return an error for a word that cannot be read, and not end in a fault
-//! (on STM32 the NMI). Saves erase the slots by turns: units rated for 10,000 erasures last 20,000 saves. A
+//! (on STM32 the NMI). Saves erase the slots in turn: units rated for 10,000 erasures last 20,000 saves. A
 //! save returns when it has erased, written and read back.
 //!
 //! | bytes of a slot | content |

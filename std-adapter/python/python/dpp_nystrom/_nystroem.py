@@ -19,7 +19,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     With `C` the landmarks and `L Lᵀ = K_CC`, the features of a row `x` are `L⁻¹ k_C(x)`. Their inner products are those of
     scikit-learn's `Nystroem` on the same landmarks, whose features `K_CC^(-1/2) k_C(x)` are a rotation of these.
-    Of `landmarks` that are given, those that depend on others are dropped: there may be fewer features than landmarks.
+    Given `landmarks` that depend on others are dropped: there may be fewer features than landmarks.
 
     A fit costs what the selector costs, `transform` `c` kernel values and `c²/2` multiply-adds a row, on all cores.
     C-contiguous arrays of float64 and float32 are read where they are; other input is converted to float64, with a copy.

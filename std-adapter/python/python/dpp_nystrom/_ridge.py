@@ -22,7 +22,7 @@ class LandmarkRidge(RegressorMixin, LandmarkModel):
     `dpp-nystrom fit`: the same rows and seed give the same predictions, bit for bit, and with its `--variance` the same file. A fit costs `c²` multiply-adds a row and
     what selection and metric cost; a prediction `c` kernel values, on all cores.
 
-    Of arrays of numbers without gaps no column is left out, and of sparse matrices a dense copy is made. A table (a frame of pandas or polars, or an array with words or
+    No column of an array of numbers without gaps is left out, and sparse matrices become a dense copy. A table (a frame of pandas or polars, or an array with words or
     gaps) is read by the rules of the program: ids, empty and constant columns are left out, gaps filled, dates become their parts, and each word is a feature.
     What was done is told by a `UserWarning` and by `taken_`. A frame gives the model that its CSV file gives, bit for bit.
 
